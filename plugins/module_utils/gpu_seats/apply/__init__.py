@@ -1,0 +1,1 @@
+"""Target side: brings Compose stacks to what was rendered."""

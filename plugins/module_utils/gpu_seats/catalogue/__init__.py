@@ -1,0 +1,12 @@
+"""Every finding code with its severity, meaning and remedy; one file an area, joined here.
+
+``docs/findings.md`` and ``gpu-seats explain CODE`` are made from it.
+"""
+from __future__ import annotations
+
+from . import compose, declaration, engine, gpu, host, model_files, ports, seat, vram
+from .kind import FindingKind
+
+_AREAS = (declaration, host, gpu, vram, ports, compose, seat, engine, model_files)
+
+CATALOGUE: dict[str, FindingKind] = {code: kind for area in _AREAS for code, kind in area.KINDS.items()}

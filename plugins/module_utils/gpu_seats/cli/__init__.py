@@ -1,0 +1,1 @@
+"""The offline command gpu-seats (controller only)."""

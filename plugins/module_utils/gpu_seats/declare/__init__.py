@@ -1,0 +1,1 @@
+"""What the operator wrote, as typed records (controller only)."""

@@ -1,0 +1,79 @@
+"""One record for everything that is not as declared, and the registry of all codes.
+
+A code is registered once in `CATALOGUE`, with its severity, what it means and what to do; ``docs/findings.md``
+and ``gpu-seats explain`` are made from it. `finding` refuses a code that is not registered, so that no
+undocumented code can reach an operator.
+"""
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Iterable
+
+from .catalogue import CATALOGUE
+from .catalogue.kind import FindingKind
+
+SEVERITIES = ("critical", "error", "warning", "info")
+"""Most severe first. `critical` and `error` make a verdict fail, `warning` and `info` do not."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is not as declared.
+
+    subject: what it is about, as ``kind:name`` parts joined by ``/`` (``host:fv-ml1/gpu:2``, ``seat:flash-next``).
+    message: what was found, with the values. evidence: short facts (tool text, file and line), never secrets.
+    remedy: the next thing an operator does.
+    """
+
+    code: str
+    severity: str
+    subject: str
+    message: str
+    evidence: dict[str, Any] = field(default_factory=dict)
+    remedy: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @property
+    def fails(self) -> bool:
+        return self.severity in ("critical", "error")
+
+
+def finding(
+    code: str,
+    subject: str,
+    message: str,
+    evidence: dict[str, Any] | None = None,
+    remedy: str = "",
+    severity: str = "",
+) -> Finding:
+    """A Finding whose severity and remedy default to what the catalogue says of `code`.
+
+    Raises KeyError for a code that is not in the catalogue, ValueError for an unknown severity.
+    """
+    kind = CATALOGUE[code]
+    chosen = severity or kind.severity
+    if chosen not in SEVERITIES:
+        raise ValueError("severity %r is not one of %s" % (chosen, ", ".join(SEVERITIES)))
+    return Finding(code, chosen, subject, message, dict(evidence or {}), remedy or kind.remedy)
+
+
+def finding_from_dict(data: dict[str, Any]) -> Finding:
+    """The Finding that `as_dict` was made from (modules hand findings over as dictionaries)."""
+    return Finding(
+        code=data["code"],
+        severity=data["severity"],
+        subject=data["subject"],
+        message=data["message"],
+        evidence=dict(data.get("evidence") or {}),
+        remedy=data.get("remedy") or "",
+    )
+
+
+def by_severity(findings: Iterable[Finding]) -> list[Finding]:
+    """Most severe first, then by subject and code, so that two runs print the same order."""
+    return sorted(findings, key=lambda f: (SEVERITIES.index(f.severity), f.subject, f.code))
+
+
+__all__ = ["CATALOGUE", "SEVERITIES", "Finding", "FindingKind", "by_severity", "finding", "finding_from_dict"]

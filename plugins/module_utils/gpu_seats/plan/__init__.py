@@ -1,0 +1,1 @@
+"""Pure functions from declarations and observations to a plan (controller only)."""

@@ -1,0 +1,1 @@
+"""Looks at the result with other eyes than those that applied it."""
