@@ -4,6 +4,7 @@ A code is registered once in `CATALOGUE`, with its severity, what it means and w
 and ``gpu-seats explain`` are made from it. `finding` refuses a code that is not registered, so that no
 undocumented code can reach an operator.
 """
+
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field

@@ -3,6 +3,7 @@
 Memory is counted in MiB (1 MiB = 2**20 bytes, the unit of ``nvidia-smi``), watts as whole or broken watts,
 times in seconds. Text without a unit is refused: a bare 93 says nothing.
 """
+
 from __future__ import annotations
 
 import re

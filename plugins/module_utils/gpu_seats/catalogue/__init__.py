@@ -2,6 +2,7 @@
 
 ``docs/findings.md`` and ``gpu-seats explain CODE`` are made from it.
 """
+
 from __future__ import annotations
 
 from . import compose, declaration, engine, gpu, host, model_files, ports, seat, vram

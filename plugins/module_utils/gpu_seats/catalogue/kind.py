@@ -1,4 +1,5 @@
 """What the catalogue says of one finding code."""
+
 from __future__ import annotations
 
 from typing import NamedTuple

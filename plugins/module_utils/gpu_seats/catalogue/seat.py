@@ -1,7 +1,7 @@
 """Findings about seats, from container to completion."""
+
 from __future__ import annotations
 
 from .kind import FindingKind
 
-KINDS: dict[str, FindingKind] = {
-}
+KINDS: dict[str, FindingKind] = {}

@@ -1,0 +1,61 @@
+"""Field types of the declarations: text with units in, numbers with a unit in their name out.
+
+Every type is strict. YAML 1.1 turns unquoted ``no``, ``1.10``, ``22:22`` and dates into other things than
+text; such a value is refused where text is meant, with the advice to quote it.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, WithJsonSchema
+
+from ..units import UnitError, duration_s, size_mib, watts
+
+
+class Record(BaseModel):
+    """Base of all declarations: unknown keys are errors, nothing is coerced, nothing changes after loading."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, populate_by_name=True)
+
+
+def _with_unit(parse: Any) -> Any:
+    def convert(value: object) -> object:
+        if isinstance(value, float) and not isinstance(value, bool):
+            return value  # already counted: records made by code, not by YAML
+        try:
+            return parse(value)
+        except UnitError as error:
+            raise ValueError(str(error)) from None
+
+    return convert
+
+
+SizeMib = Annotated[
+    float,
+    BeforeValidator(_with_unit(size_mib)),
+    WithJsonSchema({"type": "string", "pattern": r"^\d+(\.\d+)?\s*([KMGT]iB|[kMGT]?B)$", "examples": ["93GiB"]}),
+]
+Watts = Annotated[
+    float,
+    BeforeValidator(_with_unit(watts)),
+    WithJsonSchema({"type": "string", "pattern": r"^\d+(\.\d+)?\s*k?W$", "examples": ["275W"]}),
+]
+Seconds = Annotated[
+    float,
+    BeforeValidator(_with_unit(duration_s)),
+    WithJsonSchema({"type": "string", "pattern": r"^\d+(\.\d+)?\s*(ms|s|m|min|h|d)$", "examples": ["600s"]}),
+]
+Port = Annotated[int, Field(ge=1, le=65535)]
+Fraction = Annotated[float, Field(gt=0, le=1)]
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=63)]
+CardId = Annotated[str, StringConstraints(pattern=r"^\d+$")]
+"""The card's key in the host file, a quoted digit: ``"2"``."""
+Image = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][\w./:@-]*$", min_length=3)]
+AbsolutePath = Annotated[str, StringConstraints(pattern=r"^/")]
+EnvName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+SeatState = Literal["serving", "on_demand", "dormant", "retired"]
+Engine = Literal["vllm", "llamacpp", "other"]
+Task = Literal["chat", "completion", "embedding", "rerank", "reward", "transcription", "none"]
+Assumed = dict[str, str]
+"""Keys of the same record that no source gives, each with why the value was chosen."""

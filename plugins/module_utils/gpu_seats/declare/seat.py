@@ -1,0 +1,103 @@
+"""A seat: one served model, a service of a stack, pinned to cards."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Optional, Union
+
+from pydantic import Field
+
+from .fields import AbsolutePath, Engine, Fraction, Name, Port, Record, Seconds, SizeMib, Task
+from .workload import Workload
+
+
+class Model(Record):
+    """The checkpoint. `weights` is what it takes on each card once loaded, as the engine's log says."""
+
+    path: Optional[AbsolutePath] = None
+    repo: Optional[str] = None
+    revision: Optional[str] = None
+    served_name: Optional[str] = Field(None, description="Name in /v1/models; the seat's name unless given")
+    quantization: Optional[str] = Field(None, description="As documented (NVFP4 W4A16, GGUF Q6_K, ...)")
+    weights: Optional[SizeMib] = None
+
+
+class Engram(Record):
+    """vLLM --engram-config: n-gram tables. With `cpu_offload` they are pinned in host RAM and read over UVA."""
+
+    cpu_offload: bool
+    embedding_across_dp: Optional[bool] = None
+    dp_shared_memory: Optional[bool] = None
+    use_thp: Optional[bool] = None
+    table: Optional[SizeMib] = Field(None, description="Size of the table; host RAM takes the next power of two")
+
+
+class Speculative(Record):
+    """vLLM --speculative-config."""
+
+    method: str
+    num_speculative_tokens: int = Field(ge=1)
+    model: Optional[str] = None
+
+
+class VllmOptions(Record):
+    """What a vLLM seat sets. `flags` takes any other flag of that vLLM version by its long name without dashes."""
+
+    max_model_len: Optional[int] = Field(None, gt=0)
+    gpu_memory_utilization: Optional[Fraction] = None
+    kv_cache_memory: Optional[SizeMib] = Field(
+        None, description="Pinned KV bytes: vLLM then skips profiling, so max_num_batched_tokens is required"
+    )
+    max_num_batched_tokens: Optional[int] = Field(None, gt=0)
+    max_num_seqs: Optional[int] = Field(None, gt=0)
+    activation_peak: Optional[SizeMib] = Field(None, description="Measured peak of a prefill at batched-token depth")
+    tensor_parallel_size: Optional[int] = Field(None, ge=1)
+    quantization: Optional[str] = None
+    kv_cache_dtype: Optional[str] = None
+    runner: Optional[Literal["generate", "pooling"]] = None
+    engram: Optional[Engram] = None
+    speculative: Optional[Speculative] = None
+    hf_overrides: Optional[dict[str, Any]] = None
+    enforce_eager: Optional[bool] = None
+    flags: dict[str, Union[bool, int, float, str, list[str], dict[str, Any]]] = Field(default_factory=dict)
+
+
+class LlamacppOptions(Record):
+    """What a llama.cpp server seat sets. `ctx_size` 0 means the model's own."""
+
+    ctx_size: int = Field(0, ge=0)
+    parallel: int = Field(1, ge=1)
+    gpu_layers: Union[int, Literal["auto", "all"]] = "all"
+    repack: bool = Field(True, description="false gives --no-repack (weights stay as in the file)")
+    metrics: bool = True
+    flags: dict[str, Union[bool, int, float, str]] = Field(default_factory=dict)
+
+
+class Alias(Record):
+    """A model name on the LiteLLM gateway that points at this seat."""
+
+    keys: list[str] = Field(default_factory=list)
+    sampling: Union[Literal["from-checkpoint"], dict[str, float], None] = None
+
+
+class Timeouts(Record):
+    """Own time limit of each readiness step."""
+
+    container: Seconds = 60.0
+    load: Seconds = 900.0
+    port: Seconds = 10.0
+    health: Seconds = 10.0
+    completion: Seconds = 60.0
+
+
+class Seat(Workload):
+    """One served model."""
+
+    engine: Engine
+    task: Task = "chat"
+    model: Model = Model()
+    port: Optional[Port] = None
+    container_port: Optional[Port] = Field(None, description="8000 for vLLM, 8080 for llama.cpp unless given")
+    vllm: Optional[VllmOptions] = None
+    llamacpp: Optional[LlamacppOptions] = None
+    gateway: dict[Name, Alias] = Field(default_factory=dict)
+    timeouts: Timeouts = Field(default_factory=Timeouts)

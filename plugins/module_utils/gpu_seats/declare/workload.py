@@ -1,0 +1,132 @@
+"""What every container of a stack declares, whether it serves a model or not."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Literal, Optional, Union
+
+from pydantic import Field
+
+from .fields import (
+    AbsolutePath,
+    Assumed,
+    CardId,
+    EnvName,
+    Image,
+    Name,
+    Port,
+    Record,
+    SeatState,
+    SizeMib,
+    Watts,
+)
+
+
+class Note(Record):
+    """A dated statement of a source; where two disagree the later one wins and both stay readable."""
+
+    on: datetime.date
+    says: str
+
+
+class Claim(Record):
+    """What a workload may use at its peak: `vram` on each of its cards, `host_ram` and `watts` in all."""
+
+    vram: Optional[SizeMib] = None
+    host_ram: Optional[SizeMib] = None
+    watts: Optional[Watts] = None
+
+
+class OnDemand(Record):
+    """An on-demand tenant says to whom it yields its card and where it lands then (``host/card``, or down)."""
+
+    yields_to: str = Field(description="Seat name, or `full-size` for any seat that may fill the card")
+    lands_on: Optional[str] = Field(None, description="host/card where it goes when it yields; absent: it stops")
+    reason: str
+
+
+class Mount(Record):
+    """One bind mount; `create` lets Docker make a missing source directory (off: a missing source is an error)."""
+
+    source: AbsolutePath
+    target: AbsolutePath
+    read_only: bool = False
+    create: bool = False
+
+
+class PublishedPort(Record):
+    """host port -> container port on `address` (all addresses unless given)."""
+
+    host: Port
+    container: Port
+    protocol: Literal["tcp", "udp"] = "tcp"
+    address: Optional[str] = None
+
+
+class Resources(Record):
+    """Caps of the container. Either a large `shm_size` or `ipc: host` where tensor parallel workers share memory."""
+
+    shm_size: Optional[SizeMib] = None
+    ipc: Optional[Literal["host", "private", "shareable"]] = None
+    memlock_unlimited: bool = False
+    mem_limit: Optional[SizeMib] = None
+    cap_add: list[str] = Field(default_factory=list)
+
+
+class Homepage(Record):
+    """A tile of the Homepage dashboard; the link is made from the host's address and the port."""
+
+    group: str
+    name: str
+    icon: Optional[str] = None
+    description: Optional[str] = None
+    weight: Optional[int] = None
+    path: str = "/"
+
+
+class Healthcheck(Record):
+    """Container health check as Docker runs it; engines have their own default."""
+
+    test: list[str]
+    interval_s: int = 15
+    timeout_s: int = 5
+    retries: int = 3
+    start_period_s: int = 600
+
+
+class Workload(Record):
+    """One container of a stack."""
+
+    state: SeatState
+    reason: Optional[str] = Field(None, description="Why it is in this state or on this card")
+    image: Optional[Image] = None
+    container_name: Optional[Name] = None
+    gpus: list[CardId] = Field(default_factory=list, description="Cards of the host file by key; empty: no GPU at all")
+    count: Optional[int] = Field(None, description="Never allowed: cards are pinned by id, see gpus")
+    device_ids: Optional[list[str]] = Field(None, description="Never written by hand: made from gpus")
+    claim: Claim = Field(default_factory=Claim)
+    on_demand: Optional[OnDemand] = None
+    ports: list[PublishedPort] = Field(default_factory=list)
+    environment: dict[EnvName, str] = Field(default_factory=dict)
+    secrets: list[EnvName] = Field(
+        default_factory=list,
+        description="Names whose values come from gpu_seats_secrets (vault), by env file",
+    )
+    mounts: list[Mount] = Field(default_factory=list)
+    entrypoint: Optional[list[str]] = None
+    command: Optional[list[str]] = None
+    resources: Resources = Field(default_factory=Resources)
+    healthcheck: Optional[Healthcheck] = None
+    homepage: Optional[Homepage] = None
+    labels: dict[str, str] = Field(default_factory=dict)
+    network_mode: Optional[Literal["bridge", "host"]] = None
+    needs: list[str] = Field(default_factory=list, description="Features, known by the merge they came with")
+    notes: list[Note] = Field(default_factory=list)
+    assumed: Assumed = Field(default_factory=dict)
+
+
+class Service(Workload):
+    """A container that serves no model: dashboards, agents, desktops."""
+
+
+Scalar = Union[bool, int, float, str]
