@@ -57,7 +57,8 @@ def _fits(rows: Sequence[tuple[Cell, ...]], terminal: Terminal) -> bool:
 def _below_each_other(rows: Sequence[tuple[Cell, ...]], terminal: Terminal) -> str:
     lines: list[Sequence[Cell]] = []
     for seat, state, cards, port, verdict in rows:
-        lines.append((Cell(f"{seat.text}  {state.text}  card {cards.text}  port {port.text}"),))
+        heading = f"{seat.text}  {state.text}  card {cards.text}  port {port.text}"
+        lines += [(Cell(line),) for line in wrapped(heading, terminal.width)]
         lines += [(Cell(line, verdict.style),) for line in wrapped(verdict.text, terminal.width, "    ", "    ")]
     return lines_text(lines, terminal)
 
