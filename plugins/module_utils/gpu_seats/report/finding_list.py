@@ -38,12 +38,10 @@ def findings_text(findings: Iterable[Finding], terminal: Terminal) -> str:
     """All findings below each other, most severe first; an empty text where there are none."""
     lines: list[Sequence[Cell]] = []
     for found in distinct(findings):
-        lines.append(
-            (
-                Cell(f"{found.severity:<{len(_INDENT)}}", STYLE_OF_SEVERITY[found.severity]),
-                Cell(f"{found.subject}  {found.code}"),
-            )
-        )
+        severity = f"{found.severity:<{len(_INDENT)}}"
+        head, *more = wrapped(f"{found.subject}  {found.code}", terminal.width, severity, _INDENT)
+        lines.append((Cell(severity, STYLE_OF_SEVERITY[found.severity]), Cell(head[len(severity) :])))
+        lines += [(Cell(line),) for line in more]
         lines += [(Cell(line),) for line in wrapped(found.message, terminal.width, _INDENT, _INDENT)]
         if found.remedy:
             hanging = _INDENT + "    "
