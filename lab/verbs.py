@@ -1,0 +1,110 @@
+"""What `up`, `down`, `reset`, `status` and `build` do."""
+
+from __future__ import annotations
+
+import time
+
+from . import base_image, host, machine, outer_docker, seed, ssh
+from .command import LabError
+from .engines.images import EngineImage
+from .layout import CONTAINER, HOST, LABEL, PROJECT, REACH_ADDRESS, SSH_PORT
+from .outer_docker import docker
+from .progress import say, step
+
+
+def build() -> tuple[str, str, list[EngineImage]]:
+    """Everything that is made once and kept; returns seed volume, images key and images."""
+    machine.install_missing_packages()
+    outer_docker.ensure_running()
+    ssh.ensure_keys()
+    base_image.ensure(base_image.HOST_BASE)
+    base_image.ensure(base_image.PYTHON_BASE)
+    images = seed.wanted_images()
+    return seed.ensure(images), seed.key(images), images
+
+
+def up() -> None:
+    """A running lab host with current files and images; one that already is so is left alone."""
+    begun = time.monotonic()
+    seed_volume, images_key, images = build()
+    ports = host.published_ports()
+    found = host.find()
+    if found is None or found.recipe != host.recipe_key(ports):
+        if found is not None:
+            say(f"replacing {CONTAINER}: {_why_replaced(found)}")
+        _fresh(ports, seed_volume, images_key)
+    else:
+        if found.status != "running":
+            with step(f"booted {CONTAINER} again"):
+                host.boot()
+        changed = host.refresh(images_key, images)
+        if changed:
+            say(f"brought up to date on the running host: {', '.join(changed)}")
+    elapsed = f"{time.monotonic() - begun:.1f} s"
+    say(f"{HOST} is up after {elapsed}: ssh -F .lab/ssh_config {HOST} ({REACH_ADDRESS}:{SSH_PORT})")
+
+
+def _why_replaced(found: host.Found) -> str:
+    if found.project != str(PROJECT):
+        return f"it was made by the checkout in {found.project}"
+    return "what it is made from has changed (base image, published ports or settings)"
+
+
+def reset() -> None:
+    """A fresh host from the caches, nothing deployed."""
+    begun = time.monotonic()
+    seed_volume, images_key, _ = build()
+    _fresh(host.published_ports(), seed_volume, images_key)
+    say(f"{HOST} is fresh after {time.monotonic() - begun:.1f} s")
+
+
+def _fresh(ports: list[int], seed_volume: str, images_key: str) -> None:
+    with step("made the host from its caches"):
+        host.create(ports, seed_volume, images_key)
+    with step("booted, ssh and systemd ready"):
+        host.boot()
+
+
+def down(*, everything: bool = False) -> None:
+    """Remove the host; with `everything` also what is cached in Docker."""
+    if not machine.has_program("docker") or not outer_docker.answers():
+        say("Docker does not answer on this machine: no lab host is running")
+        return
+    with step(f"removed {CONTAINER}"):
+        host.remove()
+    if everything:
+        with step("removed the lab's cached volumes and images"):
+            _remove_caches()
+
+
+def _remove_caches() -> None:
+    volumes = docker("volume", "ls", "--quiet", "--filter", f"label={LABEL}").split()
+    images = docker("images", "--quiet", "--filter", f"label={LABEL}").split()
+    if volumes:
+        docker("volume", "rm", *volumes, check=False)
+    if images:
+        docker("rmi", "--force", *dict.fromkeys(images), check=False)
+
+
+def status() -> bool:
+    """Say what runs; True when the lab host is up and healthy."""
+    if not machine.has_program("docker") or not outer_docker.answers():
+        say("Docker does not answer on this machine: no lab host is running")
+        return False
+    found = host.find()
+    if found is None:
+        say(f"{CONTAINER}: not there; `make lab` starts it")
+        return False
+    say(f"{CONTAINER}: {found.status}, made by the checkout in {found.project}")
+    if found.status != "running":
+        return False
+    try:
+        word = ssh.on_host("systemctl is-system-running", check=False, timeout_s=15)
+        running = ssh.on_host("docker ps --format '{{.Names}} {{.Status}}'", check=False, timeout_s=15)
+    except LabError as error:
+        say(str(error))
+        return False
+    say(f"systemd: {word or 'no answer over ssh'}")
+    for line in running.splitlines():
+        say(f"container {line}")
+    return word == "running"
