@@ -1,0 +1,125 @@
+"""The command line of a vLLM seat: ``vllm serve <model> --flags``, as a list of arguments.
+
+The image's entrypoint is ``["vllm", "serve"]``; the model is its positional argument. Flag spellings are those of the
+argument parser of vLLM 0.28 to 0.33, written out in full (no abbreviations).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+from ..declare.seat import Engram, Seat, Speculative, VllmOptions
+from ..plan.kv_bytes import bytes_of_mib, engine_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+VLLM_PORT = 8000
+"""Where vLLM listens unless told otherwise."""
+POOLING_TASKS = frozenset({"embedding", "rerank", "reward"})
+_NOT_FOR_THE_ENGINE = {"engram": {"table"}, "speculative": {"mtp_layers"}}
+
+
+def vllm_command(
+    name: str, seat: Seat, card_total_mib: float | None, flag_actions: Mapping[str, str] | None = None
+) -> list[str]:
+    """Arguments of seat `name`; `card_total_mib` is the smallest total of its cards (None without a card).
+
+    `flag_actions` (accepted spelling -> action of the version's parser) tells the flags that take one value each time
+    (``append``); without it a list follows its flag in one go.
+    Raises ValueError for a seat without a model.
+    """
+    options = seat.vllm or VllmOptions()
+    model = seat.model.path or seat.model.repo
+    if model is None:
+        raise ValueError(f"seat {name}: model.path and model.repo are both missing; give one")
+    command = [model, "--served-model-name", seat.model.served_name or name]
+    if seat.model.path is None and seat.model.revision is not None:
+        command += ["--revision", seat.model.revision]
+    for flag, value in _own_options(seat, options, card_total_mib):
+        command += _flag(flag, value, "")
+    for flag in sorted(options.flags):
+        spelled = "--" + flag
+        command += _flag(spelled, options.flags[flag], (flag_actions or {}).get(spelled, ""))
+    return command
+
+
+def _own_options(seat: Seat, options: VllmOptions, card_total_mib: float | None) -> list[tuple[str, Any]]:
+    """(flag, value) of what has a key of its own, in the order of the command line; None is left out."""
+    listens_on = seat.container_port or VLLM_PORT
+    kv = None if options.kv_cache_memory is None else engine_text(bytes_of_mib(options.kv_cache_memory))
+    return [
+        ("--port", None if listens_on == VLLM_PORT else listens_on),
+        ("--runner", runner_of(seat)),
+        ("--max-model-len", options.max_model_len),
+        ("--gpu-memory-utilization", utilisation_of(seat, card_total_mib)),
+        ("--kv-cache-memory-bytes", kv),
+        ("--kv-cache-dtype", options.kv_cache_dtype),
+        ("--max-num-batched-tokens", options.max_num_batched_tokens),
+        ("--max-num-seqs", options.max_num_seqs),
+        ("--tensor-parallel-size", tensor_parallel_of(seat)),
+        ("--quantization", options.quantization),
+        ("--engram-config", _engine_mapping("engram", options.engram)),
+        ("--speculative-config", _engine_mapping("speculative", options.speculative)),
+        ("--hf-overrides", options.hf_overrides),
+        ("--enforce-eager", options.enforce_eager or None),
+    ]
+
+
+def runner_of(seat: Seat) -> str | None:
+    """The declared runner; embedding, rerank and reward seats pool unless told otherwise."""
+    declared = (seat.vllm or VllmOptions()).runner
+    return declared or ("pooling" if seat.task in POOLING_TASKS else None)
+
+
+def tensor_parallel_of(seat: Seat) -> int | None:
+    """The declared tensor parallel size; one worker a card where several cards are named and nothing else is said."""
+    options = seat.vllm or VllmOptions()
+    if options.tensor_parallel_size is not None:
+        return options.tensor_parallel_size
+    spread_otherwise = {"pipeline-parallel-size", "data-parallel-size"} & set(options.flags)
+    return len(seat.gpus) if len(seat.gpus) > 1 and not spread_otherwise else None
+
+
+def utilisation_of(seat: Seat, card_total_mib: float | None) -> float | None:
+    """The declared utilisation; with pinned KV and a claim, the claim's share of the card, rounded down.
+
+    Pinned KV bytes make vLLM ignore the utilisation for sizing, but start-up still refuses when less than total x
+    utilisation is free (default 0.92). With the claim's own share that check asks for exactly what the seat may use.
+    """
+    options = seat.vllm or VllmOptions()
+    if options.gpu_memory_utilization is not None or options.kv_cache_memory is None:
+        return options.gpu_memory_utilization
+    if seat.claim.vram is None or not card_total_mib:
+        return None
+    return math.floor(seat.claim.vram / card_total_mib * 100) / 100 or 0.01
+
+
+def _engine_mapping(kind: str, record: Engram | Speculative | None) -> dict[str, Any] | None:
+    if record is None:
+        return None
+    return record.model_dump(exclude=_NOT_FOR_THE_ENGINE[kind], exclude_none=True)
+
+
+def _flag(spelled: str, value: Any, action: str) -> list[str]:
+    """One flag with its value: true is the bare flag, false its ``--no-`` form, a mapping is JSON, None is nothing."""
+    if value is None:
+        return []
+    if value is True:
+        return [spelled]
+    if value is False:
+        return ["--no-" + spelled[2:]]
+    if isinstance(value, list):
+        items = [str(item) for item in value]
+        return [part for item in items for part in (spelled, item)] if action == "append" else [spelled, *items]
+    return [spelled, _argument(value)]
+
+
+def _argument(value: Any) -> str:
+    if isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, float):
+        return format(value, ".10g")
+    return str(value)
