@@ -6,9 +6,18 @@ text; such a value is refused where text is meant, with the advice to quote it.
 
 from __future__ import annotations
 
+import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, WithJsonSchema
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+    WithJsonSchema,
+)
 
 from ..units import UnitError, duration_s, size_mib, watts
 
@@ -16,12 +25,23 @@ from ..units import UnitError, duration_s, size_mib, watts
 class Record(BaseModel):
     """Base of all declarations: unknown keys are errors, nothing is coerced, nothing changes after loading."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, populate_by_name=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, populate_by_name=True, allow_inf_nan=False)
+
+
+def _date(value: object) -> object:
+    """A quoted date is a date too; a time of day is not."""
+    if isinstance(value, str):
+        try:
+            return datetime.date.fromisoformat(value)
+        except ValueError:
+            raise ValueError(f"{value!r} is not a date: write a day like 2026-09-30") from None
+    return value
 
 
 def _with_unit(parse: Any) -> Any:
-    def convert(value: object) -> object:
-        if isinstance(value, float) and not isinstance(value, bool):
+    def convert(value: object, info: ValidationInfo) -> object:
+        written = bool(info.context and info.context.get("written"))
+        if isinstance(value, float) and not written:
             return value  # already counted: records made by code, not by YAML
         try:
             return parse(value)
@@ -46,7 +66,8 @@ Seconds = Annotated[
     BeforeValidator(_with_unit(duration_s)),
     WithJsonSchema({"type": "string", "pattern": r"^\d+(\.\d+)?\s*(ms|s|m|min|h|d)$", "examples": ["600s"]}),
 ]
-Port = Annotated[int, Field(ge=1, le=65535)]
+Date = Annotated[datetime.date, BeforeValidator(_date)]
+Port = Annotated[int, Field(ge=1, le=65535, examples=[8022])]
 Fraction = Annotated[float, Field(gt=0, le=1)]
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=63)]
 CardId = Annotated[str, StringConstraints(pattern=r"^\d+$")]

@@ -7,6 +7,7 @@ from typing import Literal, Optional
 from pydantic import Field
 
 from .fields import AbsolutePath, Assumed, CardId, Name, Port, Record, SizeMib, Watts
+from .hardware import Drive, Maintenance, Pool, Power, PowerLimits
 from .workload import Note
 
 
@@ -29,12 +30,17 @@ class Gpu(Record):
     bus_id: Optional[str] = Field(None, pattern=r"^[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7]$")
     driver_reserve: SizeMib = 640.0
     reserve: Optional[Reserve] = None
-    power_cap: Optional[Watts] = None
+    power_limits: Optional[PowerLimits] = None
+    power_cap: Optional[Watts] = Field(None, description="Enforced limit; the reason stands in power.cap_reason")
 
 
 class Bmc(Record):
+    """The management controller, reached beside the operating system."""
+
     address: str
     product: Optional[str] = None
+    url: Optional[str] = None
+    vault: Optional[str] = Field(None, description="Where its credentials are kept; never the credentials")
 
 
 class Paths(Record):
@@ -44,6 +50,7 @@ class Paths(Record):
     conf: AbsolutePath = "/opt/docker/conf"
     hf_home: AbsolutePath = "/tank/aimodels/huggingface"
     compile_cache: AbsolutePath = "/tank/aimodels/cache"
+    models: AbsolutePath = "/tank/aimodels"
 
 
 class Host(Record):
@@ -52,17 +59,33 @@ class Host(Record):
     host: Name
     site: Name
     summary: str
+    other_names: list[str] = Field(default_factory=list, description="What else the same box is called")
     address: Optional[str] = Field(None, description="LAN address; links and checks are made from it")
+    former_names: list[str] = Field(
+        default_factory=list, description="Dead addresses and names: a stack that still carries one is refused"
+    )
+    ssh_port: Port = 22
     bmc: Optional[Bmc] = None
     chassis: Optional[str] = None
     cpu: Optional[str] = None
     ram: Optional[SizeMib] = None
     ram_reserve: SizeMib = Field(16384.0, description="Host RAM that seats leave to the system and the ARC")
     os: Optional[str] = None
+    kernel: Optional[str] = None
     docker: Optional[str] = None
+    docker_runtimes: list[str] = Field(default_factory=list)
     driver: Optional[str] = None
+    software: dict[str, str] = Field(default_factory=dict, description="Other versions that matter, by package")
+    psus: Optional[int] = Field(None, ge=1)
+    power: Optional[Power] = None
+    pools: dict[Name, Pool] = Field(default_factory=dict)
+    drives: dict[Name, Drive] = Field(default_factory=dict)
+    maintenance: Maintenance = Field(default_factory=Maintenance)
     gpus: dict[CardId, Gpu] = Field(default_factory=dict)
     held_ports: dict[str, Port] = Field(default_factory=dict, description="Ports of things that are no stack, by name")
+    unmanaged: dict[Name, str] = Field(
+        default_factory=dict, description="What runs here and is declared by no stack, by name"
+    )
     paths: Paths = Field(default_factory=Paths)
     notes: list[Note] = Field(default_factory=list)
     assumed: Assumed = Field(default_factory=dict)

@@ -19,6 +19,8 @@ class Model(Record):
     served_name: Optional[str] = Field(None, description="Name in /v1/models; the seat's name unless given")
     quantization: Optional[str] = Field(None, description="As documented (NVFP4 W4A16, GGUF Q6_K, ...)")
     weights: Optional[SizeMib] = None
+    disk: Optional[SizeMib] = Field(None, description="Size of the checkpoint on disk")
+    composition: dict[str, SizeMib] = Field(default_factory=dict, description="Parts of the checkpoint by format")
 
 
 class Engram(Record):
@@ -75,8 +77,9 @@ class LlamacppOptions(Record):
 class Alias(Record):
     """A model name on the LiteLLM gateway that points at this seat."""
 
-    keys: list[str] = Field(default_factory=list)
+    keys: list[str] = Field(default_factory=list, description="Gateway keys that must see the alias")
     sampling: Union[Literal["from-checkpoint"], dict[str, float], None] = None
+    reason: Optional[str] = None
 
 
 class Timeouts(Record):

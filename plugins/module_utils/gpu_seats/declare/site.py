@@ -19,6 +19,7 @@ class Circuit(Record):
     rating_va: Optional[float] = Field(None, gt=0)
     continuous: Fraction = Field(0.8, description="Share of the rating for continuous loads (NEC: 80 %)")
     feeds: list[str]
+    in_use: bool = Field(True, description="false: known, but nothing hangs below it now")
     standing: Literal["measured", "derived", "estimate", "confirmed", "assumed"]
     reason: str
 

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from .fields import Assumed, Name, Record
 from .seat import Seat
-from .workload import Note, Service
+from .workload import Note, Service, Workload
 
 
 class Stack(Record):
@@ -22,3 +22,8 @@ class Stack(Record):
     services: dict[Name, Service] = Field(default_factory=dict)
     notes: list[Note] = Field(default_factory=list)
     assumed: Assumed = Field(default_factory=dict)
+
+    @property
+    def workloads(self) -> dict[str, Workload]:
+        """Seats, then services, by name."""
+        return {**self.seats, **self.services}

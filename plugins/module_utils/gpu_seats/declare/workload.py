@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from typing import Literal, Optional, Union
 
 from pydantic import Field
@@ -11,6 +10,7 @@ from .fields import (
     AbsolutePath,
     Assumed,
     CardId,
+    Date,
     EnvName,
     Image,
     Name,
@@ -25,7 +25,7 @@ from .fields import (
 class Note(Record):
     """A dated statement of a source; where two disagree the later one wins and both stay readable."""
 
-    on: datetime.date
+    on: Date = Field(alias="date", description="Day of the statement")
     says: str
 
 
