@@ -101,7 +101,11 @@ def _wait_until_settled(limit_s: float = 60) -> None:
 
 def remove() -> None:
     """Remove container and Docker volume, where they are there."""
-    if find() is not None:
+    found = find()
+    if found is not None:
+        if found.status == "running":
+            # say goodbye on open connections: a kept ssh connection to a host that vanished would hang the next command
+            docker("exec", CONTAINER, "pkill", "-KILL", "sshd", check=False)
         docker("rm", "--force", "--volumes", CONTAINER, timeout_s=120)
     docker("volume", "rm", "--force", DOCKER_VOLUME, timeout_s=60)
 
@@ -113,14 +117,22 @@ def refresh(images_key: str, images: list[EngineImage]) -> list[str]:
     wanted = files[host_files.KEY_FILE][0].decode().strip()
     laid, built = _keys_on_host()
     if laid != wanted:
+        had_hook = _has_hook()
         lay_files(files)
         docker("exec", CONTAINER, "systemctl", "daemon-reload")
+        if _has_hook() != had_hook:  # Docker looks for it only when it starts
+            docker("exec", CONTAINER, "systemctl", "restart", "gpu-sim", "docker", timeout_s=90)
         done.append("host files")
     if built != images_key:
         seed.build_in(CONTAINER, images)
         lay_files({_IMAGES_KEY_FILE.lstrip("/"): (images_key.encode(), 0o644)})
         done.append("engine images")
     return done
+
+
+def _has_hook() -> bool:
+    found = docker("exec", CONTAINER, "sh", "-c", "command -v nvidia-container-runtime-hook", check=False)
+    return bool(found)
 
 
 def _keys_on_host() -> tuple[str, str]:

@@ -33,6 +33,8 @@ def ensure_keys() -> None:
         "  GlobalKnownHostsFile /dev/null\n"
         "  StrictHostKeyChecking yes\n"
         "  LogLevel ERROR\n"
+        "  ServerAliveInterval 5\n"
+        "  ServerAliveCountMax 3\n"
     )
 
 
