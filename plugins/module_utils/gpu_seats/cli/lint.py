@@ -1,0 +1,60 @@
+"""Check every declaration: files, names, ports, placement, engine options, and whether all of it renders.
+
+Writes nothing. Exits 2 when a file cannot be read as a declaration, 1 when a finding would refuse a deployment.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ..report.terminal import Terminal
+from .answer import FINDINGS, FINE, Answer
+from .declarations import add_project_arguments, load_declarations
+
+if TYPE_CHECKING:
+    from ..declare.fleet import Fleet
+    from ..findings import Finding
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_project_arguments(parser)
+
+
+def run(chosen: argparse.Namespace, terminal: Terminal) -> Answer:
+    from ..plan.fleet_findings import plan_fleet
+    from ..report.finding_list import count_text, distinct, findings_text
+    from ..report.findings_json import findings_document
+
+    fleet = load_declarations(chosen)
+    found = distinct([*plan_fleet(fleet), *unrendered(fleet)])
+    counted = {"hosts": len(fleet.hosts), "stacks": len(fleet.stacks), "seats": sum(1 for _ in fleet.seats())}
+    text = findings_text(found, terminal)
+    text += f"{', '.join(f'{number} {what}' for what, number in counted.items())}: {count_text(found)}\n"
+    failed = any(one.fails for one in found)
+    return Answer(text, {"checked": counted, **findings_document(found)}, FINDINGS if failed else FINE)
+
+
+def unrendered(fleet: Fleet) -> Iterator[Finding]:
+    """A finding for each stack that the renderer refuses, as a deployment of everything would meet it."""
+    from ..declare.selection import select
+    from ..findings import finding
+    from ..plan.deployment import plan_deployment
+    from ..render.stack import render_stack
+
+    selection = select(fleet, "all")
+    for host in selection.hosts:
+        plan = plan_deployment(fleet, host, selection)
+        for stack_plan in plan.stacks:
+            try:
+                render_stack(fleet, host, stack_plan, plan.device_ids)
+            except (KeyError, ValueError) as error:
+                where = fleet.where(f"stack:{stack_plan.stack}")
+                reason = error.args[0] if error.args else error
+                yield finding(
+                    "declaration.unrenderable",
+                    f"stack:{stack_plan.stack}",
+                    f"stack {stack_plan.stack} cannot be rendered: {reason}",
+                    {"file": where} if where else {},
+                )

@@ -1,0 +1,60 @@
+"""What a deployment would do to one host: VRAM before and after, containers and why, refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Optional
+
+from ..findings import finding_from_dict
+from .finding_list import count_text, findings_text
+from .styled import Cell, Column, table_text
+from .terminal import PLAIN, Terminal
+from .vram_bars import vram_text
+
+_COLUMNS = (Column("stack"), Column("container"), Column("what"), Column("why"))
+_STYLE_OF_WHAT = {"create": "green", "start": "green", "recreate": "yellow", "stop": "yellow", "remove": "red"}
+_RUN_WORDS = {"up": "runs", "stopped": "stays stopped", "keep": "as it is", "absent": "not deployed"}
+
+
+def plan_text(
+    plan: Mapping[str, Any], actions: Optional[Sequence[Mapping[str, Any]]] = None, terminal: Terminal = PLAIN
+) -> str:
+    """The plan of one host (`DeploymentPlan.as_dict`) for people.
+
+    actions: what `compose_stacks` in check mode says it would do, one ``{name, actions}`` a stack; without them
+    (offline, or refused) the table says what each selected container is meant to be.
+    """
+    parts = [f"{plan['host']}\n", vram_text(plan["cards"], terminal)]
+    rows = list(_action_rows(actions)) if actions is not None else list(_intent_rows(plan["stacks"]))
+    if rows:
+        parts.append(table_text(_COLUMNS, rows, terminal))
+    elif actions is not None:
+        parts.append("Nothing to change.\n")
+    refusals = [finding_from_dict(data) for data in plan["refusals"]]
+    if refusals:
+        parts.append("Refused, nothing is touched:\n" + findings_text(refusals, terminal))
+    others = [finding_from_dict(data) for data in plan["findings"]]
+    if others:
+        parts.append(f"{count_text(others)}\n" + findings_text(others, terminal))
+    return "\n".join(part for part in parts if part)
+
+
+def _action_rows(stacks: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Cell, ...]]:
+    for stack in stacks:
+        for action in stack.get("actions") or ():
+            if action["action"] != "none":
+                style = _STYLE_OF_WHAT.get(action["action"], "")
+                subject = action.get("container") or action.get("service") or ""
+                yield (
+                    Cell(stack["name"]),
+                    Cell(subject),
+                    Cell(action["action"], style),
+                    Cell(str(action.get("why") or "")),
+                )
+
+
+def _intent_rows(stacks: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Cell, ...]]:
+    for stack in stacks:
+        for one in stack["workloads"].values():
+            if one["selected"]:
+                yield Cell(stack["stack"]), Cell(one["container"]), Cell(_RUN_WORDS[one["run"]]), Cell(one["why"])
