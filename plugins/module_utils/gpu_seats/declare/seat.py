@@ -6,7 +6,7 @@ from typing import Any, Literal, Optional, Union
 
 from pydantic import Field
 
-from .fields import AbsolutePath, Engine, Fraction, Name, Port, Record, Seconds, SizeMib, Task
+from .fields import AbsolutePath, Date, Engine, Fraction, Name, Port, Record, Seconds, SizeMib, Task
 from .workload import Workload
 
 
@@ -39,6 +39,11 @@ class Speculative(Record):
     method: str
     num_speculative_tokens: int = Field(ge=1)
     model: Optional[str] = None
+    mtp_layers: Optional[int] = Field(
+        None,
+        ge=1,
+        description="mtp_num_hidden_layers of the checkpoint: more tokens than that must be a multiple of it",
+    )
 
 
 class VllmOptions(Record):
@@ -60,6 +65,9 @@ class VllmOptions(Record):
     speculative: Optional[Speculative] = None
     hf_overrides: Optional[dict[str, Any]] = None
     enforce_eager: Optional[bool] = None
+    build_date: Optional[Date] = Field(
+        None, description="Day the image was built, where its tag does not tell (a nightly's commit, a digest)"
+    )
     flags: dict[str, Union[bool, int, float, str, list[str], dict[str, Any]]] = Field(default_factory=dict)
 
 
