@@ -1,0 +1,107 @@
+"""Gathers the results of one run over all hosts into the table that the run ends with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..findings import Finding, finding, finding_from_dict
+from ..report.plan_table import plan_text
+from ..report.seat_table import SeatRow, cards_text, seat_table_text
+from ..report.terminal import PLAIN, Terminal
+
+GATHERED = ("seat_plan", "compose_stacks", "seat_ready", "published_ports", "seat_gone")
+
+
+@dataclass
+class _HostRun:
+    """What one host's tasks returned, by task; `unreachable` is the connection's own text."""
+
+    results: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    unreachable: str = ""
+
+    def of(self, task: str) -> Mapping[str, Any]:
+        return self.results.get(task, {})
+
+
+class ClosingTable:
+    """Fed by the callback plugin; `text` is empty for a run that none of the gathered tasks took part in."""
+
+    def __init__(self) -> None:
+        self._hosts: dict[str, _HostRun] = {}
+
+    def task_result(self, host: str, action: str, result: Mapping[str, Any]) -> None:
+        """Keeps the first result of each task (the second `compose_stacks` only keeps what was verified)."""
+        if action in GATHERED and not result.get("skipped"):
+            self._hosts.setdefault(host, _HostRun()).results.setdefault(action, result)
+
+    def host_unreachable(self, host: str, reason: str) -> None:
+        self._hosts.setdefault(host, _HostRun()).unreachable = reason
+
+    def text(self, terminal: Terminal = PLAIN) -> str:
+        """Plans (in check mode or when refused), then rows and findings of all hosts."""
+        if not self._hosts:
+            return ""
+        plans = [plan for name in sorted(self._hosts) if (plan := _plan_of(self._hosts[name], terminal))]
+        rows = [row for name in sorted(self._hosts) for row in rows_of(self._hosts[name].results)]
+        findings = [one for name in sorted(self._hosts) for one in _findings_of(name, self._hosts[name])]
+        return "\n".join([*plans, seat_table_text(rows, findings, terminal)])
+
+
+def _plan_of(run: _HostRun, terminal: Terminal) -> str:
+    plan = run.of("seat_plan")
+    if not plan.get("plan") or not (plan.get("check_mode") or plan.get("failed")):
+        return ""
+    shown = {**plan["plan"], "refusals": [], "findings": []}  # these stand below the seats
+    stacks = run.of("compose_stacks").get("stacks")
+    return plan_text(shown, stacks, terminal)
+
+
+def _findings_of(host: str, run: _HostRun) -> list[Finding]:
+    found = [finding_from_dict(one) for result in run.results.values() for one in result.get("findings") or ()]
+    if run.unreachable:
+        found.append(finding("host.unreachable", f"host:{host}", f"no connection: {run.unreachable.strip()}"))
+    return found
+
+
+def rows_of(results: Mapping[str, Mapping[str, Any]]) -> list[SeatRow]:
+    """One row a selected workload, with the strongest word that any task has on it."""
+    plan = results.get("seat_plan", {})
+    verified = {one["seat"]: one for one in results.get("seat_ready", {}).get("seats") or ()}
+    gone = {one["seat"]: one for one in results.get("seat_gone", {}).get("seats") or ()}
+    return [
+        _row(entry, {**verified, **gone}.get(entry["seat"]), _fallback(entry, plan, results))
+        for entry in plan.get("seats") or ()
+    ]
+
+
+def _row(entry: Mapping[str, Any], seen: Mapping[str, Any] | None, fallback: tuple[str, bool | None]) -> SeatRow:
+    verdict, ok = (str(seen["verdict"]), bool(seen["ok"])) if seen else fallback
+    return SeatRow(entry["seat"], entry["state"], cards_text(entry["cards"]), str(entry["port"]), verdict, ok)
+
+
+def _fallback(
+    entry: Mapping[str, Any], plan: Mapping[str, Any], results: Mapping[str, Mapping[str, Any]]
+) -> tuple[str, bool | None]:
+    """What is said of a seat that no verifying task looked at."""
+    if plan.get("failed"):
+        return "refused, nothing was touched", False
+    applied = results.get("compose_stacks", {})
+    actions = _actions_on(entry, applied)
+    if plan.get("check_mode"):
+        words = [f"would {one['action']}: {one['why']}" for one in actions if one["action"] != "none"]
+        return "; ".join(words) or "nothing to change", None
+    if applied.get("failed"):
+        return "not applied" if not actions else f"failed to {actions[0]['action']}", False
+    return str(entry.get("standing") or "not verified"), None
+
+
+def _actions_on(entry: Mapping[str, Any], applied: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [
+        one
+        for stack in applied.get("stacks") or ()
+        if stack["name"] == entry["stack"]
+        for one in stack.get("actions") or ()
+        if one.get("service") == entry["seat"]
+    ]

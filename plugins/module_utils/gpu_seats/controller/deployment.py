@@ -1,0 +1,75 @@
+"""A deployment of one host as task data: planned, rendered, and made safe to keep in a result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..declare.fleet import Fleet
+from ..declare.selection import Selection
+from ..findings import Finding
+from ..plan.deployment import DeploymentPlan, plan_deployment
+from ..render.env_file import env_file_text
+from ..render.stack import RenderedStack, render_stack
+
+
+def observation_arguments(fleet: Fleet, host_name: str, selection: Selection) -> dict[str, Any]:
+    """What `host_info` is asked for: images of the selected workloads and the paths whose room matters."""
+    paths = fleet.hosts[host_name].paths
+    chosen = {(one.stack, one.workload) for one in selection.on(host_name)}
+    images = {w.image for stack, name, w in fleet.workloads(host_name) if (stack.stack, name) in chosen and w.image}
+    return {"images": sorted(images), "paths": [paths.compose, paths.conf, "/var/lib/docker"]}
+
+
+def secrets_of(stack_name: str, every: Mapping[str, Any]) -> Mapping[str, str]:
+    """Secret values of one stack out of `gpu_seats_secrets` ({stack: {NAME: value}})."""
+    values = every.get(stack_name) or {}
+    if not isinstance(values, Mapping):
+        raise TypeError(f"gpu_seats_secrets.{stack_name}: NAME: value pairs are needed, found {type(values).__name__}")
+    return {str(name): str(value) for name, value in values.items()}
+
+
+def rendered_stacks(fleet: Fleet, plan: DeploymentPlan, secrets: Mapping[str, Any]) -> list[RenderedStack]:
+    """Every stack of the plan. Raises KeyError for a secret without a value, ValueError for an incomplete workload."""
+    return [
+        render_stack(fleet, plan.host, stack, plan.device_ids, secrets_of(stack.stack, secrets))
+        for stack in plan.stacks
+    ]
+
+
+def apply_arguments(stack: RenderedStack) -> dict[str, Any]:
+    """One entry of `compose_stacks.stacks`: no secret content, no second copy of the Compose mapping."""
+    data = stack.as_dict()
+    del data["compose"]
+    data["files"] = [{k: v for k, v in one.items() if k != "content"} if one["secret"] else one for one in data["files"]]
+    return data
+
+
+def with_secrets(stack: Mapping[str, Any], secrets: Mapping[str, Any]) -> dict[str, Any]:
+    """The entry with the text of its secret files in `secret_content`, an option that Ansible keeps out of logs."""
+    values = secrets_of(str(stack["name"]), secrets)
+    files = [
+        {**one, "secret_content": env_file_text({name: values[name] for name in one["needs"]})}
+        if one["secret"]
+        else one
+        for one in stack["files"]
+    ]
+    return {**stack, "files": files}
+
+
+def planned(
+    fleet: Fleet, host_name: str, selection: Selection, observed: Mapping[str, Any] | None
+) -> tuple[DeploymentPlan, list[Finding]]:
+    """The plan, and what refuses it: the first list to look at before anything is rendered."""
+    plan = plan_deployment(fleet, host_name, selection, dict(observed) if observed else None)
+    return plan, list(plan.refusals)
+
+
+__all__ = [
+    "apply_arguments",
+    "observation_arguments",
+    "planned",
+    "rendered_stacks",
+    "secrets_of",
+    "with_secrets",
+]

@@ -1,0 +1,131 @@
+"""What the task `seat_plan` returns: the plan of one host and what apply and verify need, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ..declare.fleet import Fleet
+from ..declare.problems import DeclarationError, Problem
+from ..declare.seat import Seat
+from ..declare.selection import Selection, select
+from ..findings import Finding, finding_from_dict
+from ..plan.deployment import DeploymentPlan
+from ..report.finding_list import findings_text
+from .deployment import apply_arguments, observation_arguments, planned, rendered_stacks
+from .play_fleet import seat_names
+
+Intent = Literal["deploy", "status", "retire"]
+
+
+@dataclass(frozen=True)
+class SeatPlanRequest:
+    """Arguments of the task. secrets: the variable gpu_seats_secrets, {stack: {NAME: value}}."""
+
+    host: str
+    seat: object
+    intent: Intent = "deploy"
+    pull: str = "missing"
+    rollback: bool = False
+    secrets: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class SeatPlan:
+    """plan: of this host. seats: one entry a selected workload (seat, state, cards, port, stack, container)."""
+
+    plan: DeploymentPlan
+    seats: list[dict[str, Any]]
+    stacks: list[dict[str, Any]]
+    checks: list[dict[str, Any]]
+    findings: list[Finding]
+    passed_over: Mapping[str, str]
+
+    @property
+    def refusals(self) -> list[Finding]:
+        return [one for one in self.plan.refusals if one.fails]
+
+    def as_result(self) -> dict[str, Any]:
+        """Task data: `failed` with every refusal in `msg`, else what apply and verify need."""
+        result: dict[str, Any] = {
+            "changed": False,
+            "failed": bool(self.refusals),
+            "seats": self.seats,
+            "plan": self.plan.as_dict(),
+            "findings": [one.as_dict() for one in [*self.refusals, *self.findings]],
+            "passed_over": dict(self.passed_over),
+        }
+        if self.refusals:
+            return {**result, "msg": refusal_text(self.plan.host, self.refusals)}
+        return {**result, "stacks": self.stacks, "checks": self.checks}
+
+
+def seat_plan(
+    fleet: Fleet, request: SeatPlanRequest, observe: Callable[[dict[str, Any]], Mapping[str, Any]]
+) -> SeatPlan:
+    """Plans what `request` asks for. observe: runs host_info with the given arguments.
+
+    Raises DeclarationError for unknown seats before `observe` is called, KeyError and ValueError for declarations
+    that lack what their engine needs.
+    """
+    selection = select(fleet, seat_names(request.seat), retired=request.intent != "deploy")
+    if request.intent == "retire":
+        _refuse_unless_retired(fleet, selection)
+    observed = observe(observation_arguments(fleet, request.host, selection))
+    plan, refusals = planned(fleet, request.host, selection, observed)
+    rendered = [] if refusals else rendered_stacks(fleet, plan, request.secrets)
+    return SeatPlan(
+        plan,
+        seats_of(fleet, selection, plan),
+        [apply_arguments(stack) for stack in rendered],
+        [check for stack in rendered for check in stack.checks],
+        [*plan.findings, *(finding_from_dict(one) for one in observed.get("findings", ()))],
+        selection.passed_over,
+    )
+
+
+def seats_of(fleet: Fleet, selection: Selection, plan: DeploymentPlan) -> list[dict[str, Any]]:
+    """The table's first columns for every selected workload of the planned host."""
+    why = {(stack.stack, one.name): one.why for stack in plan.stacks for one in stack.workloads.values()}
+    rows = []
+    for one in selection.on(plan.host):
+        workload = fleet.stacks[one.stack].workloads[one.workload]
+        ports = [workload.port] if isinstance(workload, Seat) else [port.host for port in workload.ports]
+        rows.append(
+            {
+                "seat": one.workload,
+                "state": workload.state,
+                "cards": list(workload.gpus),
+                "port": ",".join(str(port) for port in ports if port),
+                "stack": one.stack,
+                "is_seat": one.is_seat,
+                "reason": workload.reason,
+                "standing": why.get((one.stack, one.workload), ""),
+            }
+        )
+    return rows
+
+
+def _refuse_unless_retired(fleet: Fleet, selection: Selection) -> None:
+    problems = [
+        Problem(
+            f"stacks/{one.stack}/stack.yml",
+            None,
+            f"{one.workload}.state",
+            fleet.stacks[one.stack].workloads[one.workload].state,
+            "is not retired, so nothing of it is taken away",
+            "retired",
+            "set its state to retired with a reason first: the declaration says what is, the verb follows",
+        )
+        for one in selection.selected
+        if fleet.stacks[one.stack].workloads[one.workload].state != "retired"
+    ]
+    if problems:
+        raise DeclarationError(problems)
+
+
+def refusal_text(host: str, refusals: list[Finding]) -> str:
+    """Why nothing was touched, one refusal after the other."""
+    return f"refused, nothing was touched on {host}:\n" + findings_text(refusals)
+
