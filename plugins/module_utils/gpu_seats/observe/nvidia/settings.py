@@ -1,0 +1,143 @@
+"""What ``nvidia-smi -pl`` and ``-pm`` print. An exit code of 0 and "All done." are no proof: read the value back."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ...findings import Finding, finding
+from ..records import Parsed, Record
+from . import values
+
+_GPU = rf"(?:GPU:?\s*(?P<bus>{values.BUS_ID}))"
+_CHANGED = re.compile(rf"Power limit for {_GPU} was set to (?P<to>[\d.]+) W from (?P<from>[\d.]+) W", re.IGNORECASE)
+_NOT_SUPPORTED = re.compile(
+    rf"Changing power management limit is not supported(?: in current scope)?(?: for)?\s*(?:{_GPU})?", re.IGNORECASE
+)
+_OUT_OF_RANGE = re.compile(
+    r"Provided power limit (?P<wanted>[\d.]+) W is not a valid power limit which should be between "
+    rf"(?P<min>[\d.]+) W and (?P<max>[\d.]+) W(?: for)?\s*(?:{_GPU})?",
+    re.IGNORECASE,
+)
+_FAILED = re.compile(
+    rf"(?:Failed to set|Unable to set) (?P<what>power (?:management )?limit|persistence mode)"
+    rf" for {_GPU}\s*:\s*(?P<reason>.*)",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(rf"does not have permission to (?P<what>.*?)(?: for {_GPU})?\.?\s*$", re.IGNORECASE)
+_PERSISTENCE = re.compile(
+    rf"(?P<verb>Enabled|Disabled) (?:Legacy )?persistence mode for {_GPU}|(?:Legacy )?Persistence mode is already "
+    rf"(?P<already>Enabled|Disabled) for GPU:?\s*(?P<bus2>{values.BUS_ID})",
+    re.IGNORECASE,
+)
+_PERSISTENCE_OFF = re.compile(r"Warning:\s*persistence mode is disabled on (?:this )?device", re.IGNORECASE)
+_CLOSING = re.compile(
+    r"^(?:All done\.?|Treating as warning and moving on\.?|Terminating early due to previous errors?\.?)\s*$",
+    re.IGNORECASE,
+)
+_WARNING_REST = re.compile(
+    r"default as soon as driver unloads|cuda application terminates|switch to get more|enable persistence"
+)
+
+
+@dataclass(frozen=True)
+class PowerLimitChange(Record):
+    """A limit that nvidia-smi says it set. changed is False when it was the same before."""
+
+    kind: ClassVar[str] = "power_limit_change"
+    bus_id: str | None
+    limit_watts: float
+    before_watts: float
+    changed: bool
+
+
+@dataclass(frozen=True)
+class PersistenceChange(Record):
+    """Persistence mode of one card as nvidia-smi says it is now."""
+
+    kind: ClassVar[str] = "persistence_change"
+    bus_id: str | None
+    enabled: bool
+    changed: bool
+
+
+def looks_like_settings(text: str) -> bool:
+    return any(
+        pattern.search(text) for pattern in (_CHANGED, _NOT_SUPPORTED, _OUT_OF_RANGE, _FAILED, _DENIED, _PERSISTENCE)
+    ) or any(_CLOSING.match(line.strip()) for line in text.splitlines())
+
+
+def parse_settings(text: str) -> Parsed:
+    """Changes as records, refusals as findings; "All done." with neither is a finding of its own."""
+    parsed = Parsed()
+    said_done = False
+    for line in (one.strip() for one in text.splitlines() if one.strip()):
+        record, problem = _change(line), _refusal(line)
+        if record is not None:
+            parsed.records.append(record)
+        elif problem is not None:
+            parsed.findings.append(problem)
+        elif _CLOSING.match(line):
+            said_done = said_done or line.lower().startswith("all done")
+        elif not _WARNING_REST.search(line):
+            parsed.notes.append(line)
+    if said_done and not parsed.records and not parsed.findings:
+        message = 'nvidia-smi printed "All done." but names no card that it changed'
+        parsed.findings.append(
+            finding("gpu.setting_no_effect", "tool:nvidia-smi", message, {"text": text.strip()[:200]})
+        )
+    return parsed
+
+
+def _change(line: str) -> Record | None:
+    limit, persistence = _CHANGED.search(line), _PERSISTENCE.search(line)
+    if limit:
+        to, before = values.watts(limit.group("to")), values.watts(limit.group("from"))
+        if to is not None and before is not None:
+            return PowerLimitChange(values.bus_id(limit.group("bus")), to, before, to != before)
+    if persistence:
+        word = persistence.group("verb") or persistence.group("already")
+        bus = values.bus_id(persistence.group("bus") or persistence.group("bus2"))
+        return PersistenceChange(bus, word.lower() == "enabled", persistence.group("verb") is not None)
+    return None
+
+
+def _subject(match: re.Match[str]) -> str:
+    return "gpu:%s" % (values.bus_id(match.groupdict().get("bus")) or "unknown")
+
+
+def _refusal(line: str) -> Finding | None:
+    """The finding for a line that says no."""
+    evidence = {"text": line}
+    match = _OUT_OF_RANGE.search(line)
+    if match:
+        wanted, low, high = (values.watts(match.group(name)) for name in ("wanted", "min", "max"))
+        message = "a power limit of {} W is outside what the card allows, {} W to {} W".format(
+            match.group("wanted"),
+            match.group("min"),
+            match.group("max"),
+        )
+        facts = {**evidence, "wanted_watts": wanted, "min_watts": low, "max_watts": high}
+        return finding("gpu.power_limit_refused", _subject(match), message, facts)
+    match = _NOT_SUPPORTED.search(line)
+    if match:
+        message = "power cap unsupported: this card's limit can't be changed (nvidia-smi still exits with 0)"
+        return finding("gpu.power_limit_unsupported", _subject(match), message, evidence)
+    match = _FAILED.search(line)
+    if match:
+        reason = match.group("reason").strip(" .") or "no reason given"
+        denied = "permission" in reason.lower()
+        code = "gpu.permission_denied" if denied else "gpu.power_limit_refused"
+        if not denied and "persistence" in match.group("what").lower():
+            code = "gpu.persistence_refused"
+        message = "could not set the {}: {}".format(match.group("what").lower(), reason)
+        return finding(code, _subject(match), message, {**evidence, "reason": reason})
+    match = _DENIED.search(line)
+    if match:
+        message = "this user may not {}".format(match.group("what"))
+        return finding("gpu.permission_denied", _subject(match), message, evidence)
+    if _PERSISTENCE_OFF.search(line):
+        message = "persistence mode is off: the setting is lost when the driver unloads"
+        return finding("gpu.persistence_off", "tool:nvidia-smi", message, evidence)
+    return None
