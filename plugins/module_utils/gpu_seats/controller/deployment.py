@@ -41,8 +41,12 @@ def apply_arguments(stack: RenderedStack) -> dict[str, Any]:
     """One entry of `compose_stacks.stacks`: no secret content, no second copy of the Compose mapping."""
     data = stack.as_dict()
     del data["compose"]
-    data["files"] = [{k: v for k, v in one.items() if k != "content"} if one["secret"] else one for one in data["files"]]
+    data["files"] = [_without_content(one) if one["secret"] else one for one in data["files"]]
     return data
+
+
+def _without_content(file: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in file.items() if key != "content"}
 
 
 def with_secrets(stack: Mapping[str, Any], secrets: Mapping[str, Any]) -> dict[str, Any]:

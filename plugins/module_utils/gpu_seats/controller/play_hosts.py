@@ -13,9 +13,6 @@ WITHOUT_SIMULATION = "not_in_lab"
 """Inventory group of hosts that are declared but that this inventory does not run."""
 
 
-
-
-
 def hosts_of_seats(variables: Mapping[str, Any], seat: object, retired: bool = False) -> list[str]:
     """Hosts of the named seats in the order of the selection, each once.
 

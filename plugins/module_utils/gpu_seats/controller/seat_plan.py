@@ -13,6 +13,7 @@ from ..declare.selection import Selection, select
 from ..findings import Finding, finding_from_dict
 from ..plan.deployment import DeploymentPlan
 from ..report.finding_list import findings_text
+from ..report.terminal import PLAIN
 from .deployment import apply_arguments, observation_arguments, planned, rendered_stacks
 from .play_fleet import seat_names
 
@@ -127,5 +128,4 @@ def _refuse_unless_retired(fleet: Fleet, selection: Selection) -> None:
 
 def refusal_text(host: str, refusals: list[Finding]) -> str:
     """Why nothing was touched, one refusal after the other."""
-    return f"refused, nothing was touched on {host}:\n" + findings_text(refusals)
-
+    return f"refused, nothing was touched on {host}:\n" + findings_text(refusals, PLAIN)
