@@ -49,7 +49,7 @@ def compose_service(
     host: Host,
     devices: Mapping[str, str],
     env_file: str | None,
-    flag_actions: Mapping[str, str] | None = None,
+    list_forms: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """The service without its digest label.
 
@@ -62,7 +62,7 @@ def compose_service(
     service: dict[str, Any] = {"image": workload.image, "container_name": container_name(name, workload)}
     service["restart"] = _RESTART[workload.state]
     service.update(_network(workload, ports))
-    service.update(_invocation(name, workload, host, flag_actions))
+    service.update(_invocation(name, workload, host, list_forms))
     service.update(_environment(workload, env_file))
     mounts = [_mount(mount) for mount in mounts_of(stack, name, workload, host)]
     service.update({"volumes": mounts} if mounts else {})
@@ -123,12 +123,12 @@ def _network(workload: Workload, ports: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _invocation(
-    name: str, workload: Workload, host: Host, flag_actions: Mapping[str, str] | None
+    name: str, workload: Workload, host: Host, list_forms: Mapping[str, str] | None
 ) -> dict[str, list[str]]:
     command = workload.command
     if isinstance(workload, Seat) and workload.engine == "vllm":
         totals = [host.gpus[card].vram for card in workload.gpus]
-        command = vllm_command(name, workload, min(totals, default=None), flag_actions)
+        command = vllm_command(name, workload, min(totals, default=None), list_forms)
     elif isinstance(workload, Seat) and workload.engine == "llamacpp":
         command = llamacpp_command(name, workload)
     wanted = {"entrypoint": workload.entrypoint, "command": command}

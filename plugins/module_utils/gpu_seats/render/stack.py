@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..declare.seat import Seat
 from ..plan.names import container_name
+from ..plan.vllm_flags import list_forms
 from .compose import compose_project, compose_service, container_port_of
 from .env_file import env_file_text
 from .labels import DIGEST_LABEL
@@ -32,9 +33,10 @@ class RenderedStack:
     """One Compose project, ready to be written and checked.
 
     compose: the mapping before escaping. compose_text: the file, serialised once. files: what is written, each with
-    path, content, mode and whether it is secret; a secret file without its values has content None and `needs`, the
-    names it waits for. services: digest, container, run state, seat and image by service. checks: what seat_ready
-    verifies, of the workloads that run. project_aliases: spellings under which an older project may still run.
+    path, content, mode and whether it is secret; a secret file also has `needs`, the names whose values it holds, and
+    content None where these are not known. services: digest, container, run state, seat and image by service, and
+    labels and gpus of those that are in the file (an absent workload is not, its digest is empty). checks: what
+    seat_ready verifies, of the workloads that run. project_aliases: spellings under which an older project may run.
     """
 
     name: str
@@ -71,15 +73,21 @@ def render_stack(
     for name in sorted(stack.workloads):
         workload, planned = stack.workloads[name], stack_plan.workloads[name]
         if planned.run == "absent":
+            facts[name] = {**_service_facts(name, workload, planned, ""), "image": workload.image or ""}
             continue
         env_file = _env_file(host, stack.stack, name, workload, secrets)
         path = None if env_file is None else env_file["path"]
-        service = compose_service(stack.stack, name, workload, host, device_ids, path)
+        forms = list_forms(workload.image) if isinstance(workload, Seat) and workload.image else None
+        service = compose_service(stack.stack, name, workload, host, device_ids, path, forms)
         digest = service_digest(service, None if env_file is None else env_file["content"])
         service["labels"] = dict(sorted({**service["labels"], DIGEST_LABEL: digest}.items()))
         services[name] = service
         env_files += [] if env_file is None else [env_file]
-        facts[name] = _service_facts(name, workload, planned, digest)
+        facts[name] = {
+            **_service_facts(name, workload, planned, digest),
+            "labels": service["labels"],
+            "gpus": _ids(workload.gpus, device_ids),
+        }
     compose = compose_project(stack_plan.project, services)
     origin = fleet.origins.get(f"stack:{stack.stack}")
     text = compose_yaml(compose, origin.file if origin else f"stacks/{stack.stack}/stack.yml")
@@ -110,9 +118,10 @@ def _env_file(
 ) -> dict[str, Any] | None:
     if not workload.secrets:
         return None
-    file: dict[str, Any] = {"path": f"{host.paths.conf}/{stack}/{name}.env", "mode": "0600", "secret": True}
+    path = f"{host.paths.conf}/{stack}/{name}.env"
+    file: dict[str, Any] = {"path": path, "mode": "0600", "secret": True, "needs": sorted(workload.secrets)}
     if secrets is None:
-        return {**file, "content": None, "needs": sorted(workload.secrets)}
+        return {**file, "content": None}
     missing = [secret for secret in workload.secrets if secret not in secrets]
     if missing:
         raise KeyError(f"{name} of stack {stack} needs {', '.join(missing)}: add them to gpu_seats_secrets (vault)")

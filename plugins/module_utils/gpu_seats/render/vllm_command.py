@@ -23,12 +23,12 @@ _NOT_FOR_THE_ENGINE = {"engram": {"table"}, "speculative": {"mtp_layers"}}
 
 
 def vllm_command(
-    name: str, seat: Seat, card_total_mib: float | None, flag_actions: Mapping[str, str] | None = None
+    name: str, seat: Seat, card_total_mib: float | None, list_forms: Mapping[str, str] | None = None
 ) -> list[str]:
     """Arguments of seat `name`; `card_total_mib` is the smallest total of its cards (None without a card).
 
-    `flag_actions` (accepted spelling -> action of the version's parser) tells the flags that take one value each time
-    (``append``); without it a list follows its flag in one go.
+    `list_forms` (spelling -> ``append``, ``json`` or ``many``, by the version's parser) tells how a list is written;
+    without it the values follow the flag in one go.
     Raises ValueError for a seat without a model.
     """
     options = seat.vllm or VllmOptions()
@@ -39,10 +39,10 @@ def vllm_command(
     if seat.model.path is None and seat.model.revision is not None:
         command += ["--revision", seat.model.revision]
     for flag, value in _own_options(seat, options, card_total_mib):
-        command += _flag(flag, value, "")
+        command += _flag(flag, value, "many")
     for flag in sorted(options.flags):
         spelled = "--" + flag
-        command += _flag(spelled, options.flags[flag], (flag_actions or {}).get(spelled, ""))
+        command += _flag(spelled, options.flags[flag], (list_forms or {}).get(spelled, "many"))
     return command
 
 
@@ -103,7 +103,7 @@ def _engine_mapping(kind: str, record: Engram | Speculative | None) -> dict[str,
     return record.model_dump(exclude=_NOT_FOR_THE_ENGINE[kind], exclude_none=True)
 
 
-def _flag(spelled: str, value: Any, action: str) -> list[str]:
+def _flag(spelled: str, value: Any, list_form: str) -> list[str]:
     """One flag with its value: true is the bare flag, false its ``--no-`` form, a mapping is JSON, None is nothing."""
     if value is None:
         return []
@@ -111,14 +111,15 @@ def _flag(spelled: str, value: Any, action: str) -> list[str]:
         return [spelled]
     if value is False:
         return ["--no-" + spelled[2:]]
-    if isinstance(value, list):
-        items = [str(item) for item in value]
-        return [part for item in items for part in (spelled, item)] if action == "append" else [spelled, *items]
+    if isinstance(value, list) and list_form == "append":
+        return [part for item in value for part in (spelled, str(item))]
+    if isinstance(value, list) and list_form == "many":
+        return [spelled, *(str(item) for item in value)]
     return [spelled, _argument(value)]
 
 
 def _argument(value: Any) -> str:
-    if isinstance(value, dict):
+    if isinstance(value, (dict, list)):
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, float):
         return format(value, ".10g")
