@@ -1,6 +1,7 @@
 """The table that a verb ends with: within 100 columns, nothing cut, colour only where it was asked for."""
 
 import pytest
+
 from gpu_seats.findings import Finding
 from gpu_seats.report.seat_table import SeatRow, cards_text, seat_table_text
 from gpu_seats.report.terminal import Terminal

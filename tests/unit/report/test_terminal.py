@@ -3,6 +3,7 @@
 import io
 
 import pytest
+
 from gpu_seats.report.terminal import PLAIN, Terminal, printable, terminal_of, wrapped
 
 

@@ -16,6 +16,7 @@ from .declarations import add_project_arguments, load_declarations
 if TYPE_CHECKING:
     from ..declare.fleet import Fleet
     from ..findings import Finding
+    from ..plan.deployment import DeploymentPlan, StackPlan
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,20 +42,25 @@ def unrendered(fleet: Fleet) -> Iterator[Finding]:
     from ..declare.selection import select
     from ..findings import finding
     from ..plan.deployment import plan_deployment
-    from ..render.stack import render_stack
 
     selection = select(fleet, "all")
     for host in selection.hosts:
         plan = plan_deployment(fleet, host, selection)
         for stack_plan in plan.stacks:
-            try:
-                render_stack(fleet, host, stack_plan, plan.device_ids)
-            except (KeyError, ValueError) as error:
-                where = fleet.where(f"stack:{stack_plan.stack}")
-                reason = error.args[0] if error.args else error
-                yield finding(
-                    "declaration.unrenderable",
-                    f"stack:{stack_plan.stack}",
-                    f"stack {stack_plan.stack} cannot be rendered: {reason}",
-                    {"file": where} if where else {},
-                )
+            refusal = _refusal(fleet, plan, stack_plan)
+            if refusal:
+                subject = f"stack:{stack_plan.stack}"
+                where = fleet.where(subject)
+                text = f"stack {stack_plan.stack} cannot be rendered: {refusal}"
+                yield finding("declaration.unrenderable", subject, text, {"file": where} if where else {})
+
+
+def _refusal(fleet: Fleet, plan: DeploymentPlan, stack_plan: StackPlan) -> str:
+    """Why the stack cannot be rendered; empty where it can."""
+    from ..render.stack import render_stack
+
+    try:
+        render_stack(fleet, plan.host, stack_plan, plan.device_ids)
+    except (KeyError, ValueError) as error:
+        return str(error.args[0] if error.args else error)
+    return ""

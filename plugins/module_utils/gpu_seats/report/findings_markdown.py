@@ -10,7 +10,8 @@ _INTRODUCTION = """\
 # Findings
 
 One thing that is not as declared is a finding: a stable code, a severity, the subject, what was found, the
-evidence, and what to do. This page is made from the catalogue by `make docs`; `gpu-seats explain CODE` prints one entry.
+evidence, and what to do. This page is made from the catalogue by `make docs`; `gpu-seats explain CODE` prints one
+entry.
 
 `critical` and `error` make a run fail. `warning` and `info` do not.
 """
