@@ -23,10 +23,11 @@ def main() -> int:
     try:
         if chosen.verb == "status":
             return 0 if verbs.status() else 1
-        if chosen.verb == "down":
-            verbs.down(everything=chosen.all)
-        else:
-            {"up": verbs.up, "reset": verbs.reset, "build": verbs.build}[chosen.verb]()
+        with verbs.alone():
+            if chosen.verb == "down":
+                verbs.down(everything=chosen.all)
+            else:
+                {"up": verbs.up, "reset": verbs.reset, "build": verbs.build}[chosen.verb]()
     except LabError as error:
         print(f"lab: ERROR: {error}", file=sys.stderr)
         return 1

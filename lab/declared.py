@@ -47,8 +47,14 @@ def host_ports(stacks: Iterable[Mapping]) -> list[int]:
 
 
 def images(stacks: Iterable[Mapping]) -> list[str]:
-    """Image names, each once, sorted."""
-    return sorted({part["image"] for stack in stacks for part in _parts(stack) if isinstance(part.get("image"), str)})
+    """Image names with their tag, each once, sorted; one named by digest alone has no tag and is left out."""
+    named = {part["image"] for stack in stacks for part in _parts(stack) if isinstance(part.get("image"), str)}
+    return sorted({with_tag(name) for name in named if "@" not in name})
+
+
+def with_tag(image: str) -> str:
+    """The image name as Docker lists it: `latest` where no tag is given."""
+    return image if ":" in image.rpartition("/")[2] else f"{image}:latest"
 
 
 def model_paths(stacks: Iterable[Mapping]) -> list[str]:

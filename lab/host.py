@@ -110,12 +110,13 @@ def remove() -> None:
     docker("volume", "rm", "--force", DOCKER_VOLUME, timeout_s=60)
 
 
-def refresh(images_key: str, images: list[EngineImage]) -> list[str]:
+def refresh(images: list[EngineImage]) -> list[str]:
     """Bring a running host's files and engine images up to date without touching what is deployed; says what it did."""
     done = []
     files = host_files.host_files()
     wanted = files[host_files.KEY_FILE][0].decode().strip()
     laid, built = _keys_on_host()
+    images_key = seed.key(images)
     if laid != wanted:
         had_hook = _has_hook()
         lay_files(files)

@@ -23,7 +23,8 @@ from .outer_docker import docker
 from .progress import say, step
 
 _BUILDER = "gpu-seats-lab-builder"
-_KEY_LABEL = f"{LABEL}.key"
+# seeds of the sets of images last used; older ones are made again when needed
+_KEPT = 3
 
 
 def wanted_images() -> list[EngineImage]:
@@ -58,6 +59,7 @@ def ensure(images: list[EngineImage]) -> str:
             docker("rm", "--force", _BUILDER, check=False)
         # a second, empty volume says that the first is whole: an interrupted build leaves none
         docker("volume", "create", "--label", f"{LABEL}=1", f"{volume}-ready")
+        _forget(_ready_volumes()[:-_KEPT])
     return volume
 
 
@@ -69,6 +71,12 @@ def _ready_volumes() -> list[str]:
     shown = json.loads(docker("volume", "inspect", *(f"{name}-ready" for name in ready)))
     made = {volume["Name"].removesuffix("-ready"): volume["CreatedAt"] for volume in shown}
     return sorted(ready, key=lambda name: made[name])
+
+
+def _forget(volumes: list[str]) -> None:
+    names = [name for volume in volumes for name in (f"{volume}-ready", volume)]
+    if names:
+        docker("volume", "rm", *names, check=False)
 
 
 def copy(source: str, target: str) -> None:
@@ -139,6 +147,7 @@ def _drop_unknown(container: str, known: set[str]) -> None:
     if stale:
         say(f"dropping images that no stack names: {' '.join(stale)}")
         docker("exec", container, "docker", "rmi", "--force", *stale, check=False)
+    docker("exec", container, "docker", "image", "prune", "--force", "--filter", f"label={LABEL}", check=False)
 
 
 def context_tar(folder: Path) -> bytes:

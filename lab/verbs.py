@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 from . import base_image, host, machine, outer_docker, seed, ssh
 from .command import LabError
@@ -11,33 +17,50 @@ from .layout import CONTAINER, HOST, LABEL, PROJECT, REACH_ADDRESS, SSH_PORT
 from .outer_docker import docker
 from .progress import say, step
 
+_LOCK = Path(tempfile.gettempdir()) / f"gpu-seats-lab-{os.getuid()}.lock"
 
-def build() -> tuple[str, str, list[EngineImage]]:
-    """Everything that is made once and kept; returns seed volume, images key and images."""
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Hold the machine's lab lock: builder, caches and addresses are shared by all checkouts."""
+    with _LOCK.open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("another lab command runs on this machine, waiting for it ...")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def build() -> None:
+    """Everything that is made once and kept."""
+    _ensure_ground()
+    seed.ensure(seed.wanted_images())
+
+
+def _ensure_ground() -> None:
     machine.install_missing_packages()
     outer_docker.ensure_running()
     ssh.ensure_keys()
     base_image.ensure(base_image.HOST_BASE)
     base_image.ensure(base_image.PYTHON_BASE)
-    images = seed.wanted_images()
-    return seed.ensure(images), seed.key(images), images
 
 
 def up() -> None:
     """A running lab host with current files and images; one that already is so is left alone."""
     begun = time.monotonic()
-    seed_volume, images_key, images = build()
-    ports = host.published_ports()
+    _ensure_ground()
+    images, ports = seed.wanted_images(), host.published_ports()
     found = host.find()
     if found is None or found.recipe != host.recipe_key(ports):
         if found is not None:
             say(f"replacing {CONTAINER}: {_why_replaced(found)}")
-        _fresh(ports, seed_volume, images_key)
+        _fresh(ports, images)
     else:
         if found.status != "running":
             with step(f"booted {CONTAINER} again"):
                 host.boot()
-        changed = host.refresh(images_key, images)
+        changed = host.refresh(images)
         if changed:
             say(f"brought up to date on the running host: {', '.join(changed)}")
     elapsed = f"{time.monotonic() - begun:.1f} s"
@@ -53,14 +76,15 @@ def _why_replaced(found: host.Found) -> str:
 def reset() -> None:
     """A fresh host from the caches, nothing deployed."""
     begun = time.monotonic()
-    seed_volume, images_key, _ = build()
-    _fresh(host.published_ports(), seed_volume, images_key)
+    _ensure_ground()
+    _fresh(host.published_ports(), seed.wanted_images())
     say(f"{HOST} is fresh after {time.monotonic() - begun:.1f} s")
 
 
-def _fresh(ports: list[int], seed_volume: str, images_key: str) -> None:
+def _fresh(ports: list[int], images: list[EngineImage]) -> None:
+    seed_volume = seed.ensure(images)
     with step("made the host from its caches"):
-        host.create(ports, seed_volume, images_key)
+        host.create(ports, seed_volume, seed.key(images))
     with step("booted, ssh and systemd ready"):
         host.boot()
 

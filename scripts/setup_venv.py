@@ -4,6 +4,8 @@
 Runs under the machine's own python3 (3.8 or newer), standard library only.
 """
 
+from __future__ import annotations
+
 import hashlib
 import os
 import shutil
@@ -20,12 +22,12 @@ SUPPORTED = ("3.13", "3.12", "3.11")  # newest first; ansible-core 2.21, 2.21, 2
 _PROBE = "import ensurepip, venv, sys; print('%d.%d' % sys.version_info[:2])"
 
 
-def say(text):
+def say(text: str) -> None:
     """One line of progress, shown at once."""
     print("setup: " + text, flush=True)
 
 
-def version_of(python):
+def version_of(python: str) -> str | None:
     """`3.12` when this interpreter starts and can make virtual environments, else None."""
     try:
         done = subprocess.run([python, "-c", _PROBE], capture_output=True, text=True, timeout=30, check=False)
@@ -34,12 +36,12 @@ def version_of(python):
     return done.stdout.strip() if done.returncode == 0 else None
 
 
-def usable_pythons():
+def usable_pythons() -> dict[str, str]:
     """Version -> interpreter, for the supported versions that are on this machine."""
     folders = [f for f in os.environ.get("PATH", "").split(os.pathsep) if f] + ["/usr/bin", "/usr/local/bin"]
     names = [f"python{version}" for version in SUPPORTED] + ["python3"]
     candidates = [sys.executable, *(str(Path(folder) / name) for name in names for folder in folders)]
-    found = {}
+    found: dict[str, str] = {}
     for candidate in dict.fromkeys(candidates):
         if candidate and Path(candidate).exists():
             version = version_of(candidate)
@@ -48,7 +50,7 @@ def usable_pythons():
     return found
 
 
-def newest_python():
+def newest_python() -> tuple[str, str]:
     """The newest supported interpreter; Debian's python3-venv is installed when none can make environments."""
     found = usable_pythons()
     if not found and shutil.which("apt-get"):
@@ -63,7 +65,7 @@ def newest_python():
     )
 
 
-def install_venv_package():
+def install_venv_package() -> None:
     """apt-get install python3-venv, said beforehand; through sudo for users."""
     prefix = [] if os.geteuid() == 0 else ["sudo"]
     if prefix and not shutil.which("sudo"):
@@ -78,20 +80,20 @@ def install_venv_package():
         sys.exit(f"setup: ERROR: apt-get install python3-venv failed with rc {done.returncode}; its output is above")
 
 
-def wanted_stamp(version):
+def wanted_stamp(version: str) -> str:
     """What the environment must have been made from to be used as it is."""
     content = (PROJECT / "pyproject.toml").read_bytes() + PINS.read_bytes()
     return f"{version} {PROJECT} {hashlib.sha256(content).hexdigest()}"
 
 
-def venv_version():
+def venv_version() -> str | None:
     """Version of the Python in `.venv`, or None when there is none that works."""
     python = VENV / "bin" / "python"
     version = version_of(str(python)) if python.exists() else None
     return version if version in SUPPORTED else None
 
 
-def install(version):
+def install(version: str) -> None:
     """Install pins and this project into `.venv`."""
     pip = [str(VENV / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "-qq", "install"]
     for arguments in (["-r", str(PINS)], ["--no-deps", "--editable", str(PROJECT)]):
@@ -103,7 +105,7 @@ def install(version):
             )
 
 
-def main():
+def main() -> None:
     """Bring `.venv` to the pinned state."""
     begun = time.monotonic()
     version = venv_version()
