@@ -4,4 +4,10 @@ from __future__ import annotations
 
 from .kind import FindingKind
 
-KINDS: dict[str, FindingKind] = {}
+KINDS: dict[str, FindingKind] = {
+    "seat.retired_still_there": FindingKind(
+        "warning",
+        "The seat is declared retired and its container still exists.",
+        "ansible-playbook playbooks/retire-seat.yml -e seat=SEAT",
+    ),
+}

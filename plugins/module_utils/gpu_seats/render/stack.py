@@ -108,7 +108,7 @@ def render_stack(
 
 
 def service_digest(service: Mapping[str, Any], secret_text: str | None) -> str:
-    """SHA-256 of a service as rendered (without the digest label) and its secret file: what a container is made from."""
+    """SHA-256 of what a container is made from: its service as rendered (without this label) and its secret file."""
     text = json.dumps([service, secret_text], sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()
 

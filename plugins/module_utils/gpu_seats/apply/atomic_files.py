@@ -1,0 +1,199 @@
+"""Files that are written whole or not at all.
+
+The new content goes to a temporary file in the same directory, is flushed to the disk, and takes the name of the old
+one in one step. A full disk, a kill or a power cut leaves either the old file or the new one, never a part.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+SECRET_CHANGED = "(secret content changed)"
+"""Stands in a diff for content that nobody may read there."""
+
+TEMPORARY_PREFIX = ".gpu-seats-new."
+"""What is left by a killed run starts with this and is removed by the next one."""
+
+
+@dataclass(frozen=True)
+class WantedFile:
+    """One file as it is to be. mode: permission bits. uid, gid: numbers, None keeps what is there."""
+
+    path: str
+    content: str
+    mode: int = 0o644
+    secret: bool = False
+    uid: int | None = None
+    gid: int | None = None
+
+
+@dataclass(frozen=True)
+class FileChange:
+    """What differs of one file. before: its text, None where there is no file (or it is no text)."""
+
+    wanted: WantedFile
+    before: str | None
+    exists: bool
+    content_differs: bool
+    mode_before: int | None
+
+    @property
+    def differs(self) -> bool:
+        return self.content_differs or self.mode_before != self.wanted.mode
+
+    @property
+    def why(self) -> str:
+        if not self.exists:
+            return f"{self.wanted.path} is new"
+        if self.content_differs:
+            return f"{self.wanted.path} differs"
+        if self.mode_before is not None and self.mode_before != self.wanted.mode:
+            return f"{self.wanted.path} has mode {self.mode_before:04o}, {self.wanted.mode:04o} is wanted"
+        return ""
+
+    def diff(self) -> dict[str, str]:
+        """The entry of Ansible's diff mode; content of a secret file is never in it."""
+        entry = {"before_header": self.wanted.path, "after_header": self.wanted.path}
+        if self.wanted.secret:
+            entry["before"] = "(secret content)\n" if self.exists else ""
+            entry["after"] = f"{SECRET_CHANGED}\n" if self.content_differs else entry["before"]
+        else:
+            entry["before"] = self.before or ""
+            entry["after"] = self.wanted.content
+        if self.exists and self.mode_before is not None and self.mode_before != self.wanted.mode:
+            entry["before"] = "mode: {:04o}\n{}".format(self.mode_before, entry["before"])
+            entry["after"] = "mode: {:04o}\n{}".format(self.wanted.mode, entry["after"])
+        return entry
+
+
+class FileError(Exception):
+    """A file could not be read or written: which, why in the system's words, and what to do."""
+
+    def __init__(self, path: str, error: OSError, doing: str) -> None:
+        self.path = path
+        self.error = error
+        self.doing = doing
+        super().__init__(f"cannot {doing} {path}: {error.strerror or error}")
+
+    def evidence(self) -> dict[str, Any]:
+        return {"path": self.path, "errno": self.error.errno, "doing": self.doing}
+
+
+def file_change(wanted: WantedFile) -> FileChange:
+    """`wanted` compared with the disk. Raises FileError if something that is no file stands there."""
+    path = Path(wanted.path)
+    try:
+        status = path.stat()
+        raw = path.read_bytes()
+    except FileNotFoundError:
+        return FileChange(wanted, None, False, True, None)
+    except OSError as error:
+        raise FileError(wanted.path, error, "read") from error
+    try:
+        before: str | None = raw.decode("utf-8")
+    except UnicodeDecodeError:
+        before = None
+    same = raw == wanted.content.encode("utf-8")
+    return FileChange(wanted, before, True, not same, stat.S_IMODE(status.st_mode))
+
+
+def write_file(change: FileChange) -> bool:
+    """Make the file what `change` wants; True if something was written. Raises FileError, the old file then stands."""
+    wanted = change.wanted
+    if not change.differs:
+        return False
+    path = Path(wanted.path)
+    try:
+        make_directory(path.parent, 0o700 if wanted.secret else 0o755)
+        if change.content_differs:
+            _replace(path, wanted)
+        else:
+            path.chmod(wanted.mode)
+    except OSError as error:
+        raise FileError(wanted.path, error, "write") from error
+    return True
+
+
+def make_directory(path: Path, mode: int) -> None:
+    """The directory and its parents; `mode` only for those made now, an existing one keeps its own."""
+    if path.is_dir():
+        return
+    make_directory(path.parent, 0o755)
+    with contextlib.suppress(FileExistsError):
+        path.mkdir(mode=mode)
+        path.chmod(mode)
+
+
+def remove_leftovers(directory: Path) -> list[str]:
+    """Remove temporary files of killed runs; their paths."""
+    removed = []
+    if directory.is_dir():
+        for leftover in sorted(directory.glob(TEMPORARY_PREFIX + "*")):
+            leftover.unlink()
+            removed.append(str(leftover))
+    return removed
+
+
+def sync_directory(directory: Path) -> None:
+    """Flush a directory's names, so that a rename survives a power cut."""
+    descriptor = os.open(str(directory), os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _replace(path: Path, wanted: WantedFile) -> None:
+    temporary = path.with_name(f"{TEMPORARY_PREFIX}{path.name}.{os.getpid()}")
+    with contextlib.suppress(FileNotFoundError):
+        temporary.unlink()  # of a killed run that had the same process id
+    # O_EXCL with the final mode: secret content is at no moment in a file that others can open
+    descriptor = os.open(str(temporary), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(wanted.content.encode("utf-8"))
+            stream.flush()
+            os.fchmod(stream.fileno(), wanted.mode)
+            uid, gid = _owner(path, wanted)
+            if uid != -1 or gid != -1:
+                os.fchown(stream.fileno(), uid, gid)
+            os.fsync(stream.fileno())
+        temporary.replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
+    sync_directory(path.parent)
+
+
+def _owner(path: Path, wanted: WantedFile) -> tuple[int, int]:
+    """uid and gid for the new file: as wanted, else those of the old file, else -1 (the process's own)."""
+    try:
+        status = path.stat()
+        old = (status.st_uid, status.st_gid)
+    except OSError:
+        old = (-1, -1)
+    own = (os.geteuid(), os.getegid())
+    kept = tuple(-1 if had == mine else had for had, mine in zip(old, own))
+    uid = wanted.uid if wanted.uid is not None else kept[0]
+    gid = wanted.gid if wanted.gid is not None else kept[1]
+    return uid, gid
+
+
+__all__ = [
+    "SECRET_CHANGED",
+    "TEMPORARY_PREFIX",
+    "FileChange",
+    "FileError",
+    "WantedFile",
+    "file_change",
+    "make_directory",
+    "remove_leftovers",
+    "sync_directory",
+    "write_file",
+]
