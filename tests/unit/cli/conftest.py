@@ -6,8 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from gpu_seats.cli.main import main
 from small_project import HOST, SITE, STACK, Outcome, write
+
+from gpu_seats.cli.main import main
 
 
 @pytest.fixture

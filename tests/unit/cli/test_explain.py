@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from gpu_seats.findings import CATALOGUE
 from small_project import Outcome
+
+from gpu_seats.findings import CATALOGUE
 
 Command = Callable[..., Outcome]
 

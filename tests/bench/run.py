@@ -1,0 +1,172 @@
+"""`make bench`: how fast, as ratios from one run on this machine. Measures, not tests: a slow ratio is no failure.
+
+Needs the lab host (it is started when it does not run). The bench's own containers are removed at the end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bench_fleet import HOST, lay_fleet, peer_variables, stack_names
+from lab_plays import PROJECT, PlayFailedError, PlayRun, on_lab_host, run_play
+from planning import planning_seconds
+
+from gpu_seats.declare.fleet import Fleet, load_fleet
+from gpu_seats.report.styled import Cell, Column, table_text
+from gpu_seats.report.terminal import PLAIN
+
+STACKS = 24
+FLEET = PROJECT / ".build" / "bench" / "fleet"
+INVENTORY = PROJECT / "inventories" / "lab"
+DEPLOY = PROJECT / "deploy-seat.yml"
+
+
+class Measure(NamedTuple):
+    """value and bound as text; met None: nothing is promised."""
+
+    what: str
+    value: str
+    bound: str = ""
+    met: bool | None = None
+
+
+def say(text: str) -> None:
+    print(f"bench: {text}", flush=True)
+
+
+def median_seconds(name: str, play: Path, variables: Mapping[str, Any], times: int) -> float:
+    """Median wall time of `times` runs that must not change anything. Raises PlayFailedError."""
+    runs: list[PlayRun] = []
+    for _ in range(times):
+        run = run_play(play, variables)
+        if run.changed:
+            raise PlayFailedError(
+                f"{name}: {run.changed} tasks changed something; this is no run with nothing to change"
+            )
+        runs.append(run)
+    seconds = statistics.median(run.seconds for run in runs)
+    say(f"{name}: {seconds:.2f} s (median of {times})")
+    return seconds
+
+
+def ratio(what: str, value: float, bound: float, at_least: bool = False) -> Measure:
+    met = value >= bound if at_least else value <= bound
+    return Measure(what, f"{value:.2f} x", f"at {'least' if at_least else 'most'} {bound:g} x", met)
+
+
+def planning_measures() -> list[Measure]:
+    """Planning of 1,000 hosts with 10 seats each, and of a tenth of the seats."""
+    planning_seconds(20, 10)  # imports and caches
+    small = min(planning_seconds(100, 10) for _ in range(3))
+    few = min(planning_seconds(100, 1) for _ in range(3))
+    whole = min(planning_seconds(1000, 10) for _ in range(2))
+    say(f"planning 1,000 seats: {small:.3f} s, 10,000 seats: {whole:.2f} s")
+    return [
+        Measure("planning 1,000 hosts with 10 seats each", f"{whole:.2f} s", "under 3 s", whole < 3),
+        ratio("the same, ten times the hosts (100 to 1,000, 10 seats each)", whole / small, 12),
+        ratio("the same, ten times the seats a host (100 hosts, 1 to 10 seats)", small / few, 12),
+    ]
+
+
+def small_image(fleet: Fleet) -> str:
+    """An image that the lab host has and that starts at once: of a declared service that serves no model."""
+    present = set(on_lab_host("docker image ls --format '{{.Repository}}:{{.Tag}}'").split())
+    images = [service.image for stack in fleet.stacks.values() for service in stack.services.values() if service.image]
+    usable = [image for image in images if image in present]
+    if not usable:
+        raise PlayFailedError("no image of a declared service is on the lab host; run `make lab-reset`")
+    return usable[0]
+
+
+def stacks_measures(ping_s: float, times: int) -> list[Measure]:
+    """24 stacks with nothing to change: gpu-seats, the peer, one stack."""
+    stacks_play, peer_play = FLEET / "plays" / "stacks.yml", FLEET / "plays" / "peer.yml"
+    say(f"{STACKS} stacks are put on {HOST} ...")
+    run_play(stacks_play, {"bench_seat": "all"})
+    peer = peer_variables(FLEET, INVENTORY)
+    ours_s = median_seconds(f"gpu-seats, {STACKS} stacks", stacks_play, {"bench_seat": "all"}, times)
+    peer_s = median_seconds(f"file + template + docker_compose_v2, {STACKS} stacks", peer_play, peer, 1)
+    one = run_play(stacks_play, {"bench_seat": stack_names(1)[0]}, verbose=True).module_runs
+    all_of_them = run_play(stacks_play, {"bench_seat": "all"}, verbose=True).module_runs
+    same = one == all_of_them
+    return [
+        ratio(f"{STACKS} stacks, nothing to change: the peer's play against ours", peer_s / ours_s, 15, at_least=True),
+        ratio(f"{STACKS} stacks, nothing to change: ours against one ping", ours_s / ping_s, 1.5),
+        Measure(f"module runs on the host with 1 and {STACKS} stacks", f"{one} and {all_of_them}", "the same", same),
+    ]
+
+
+def seat_measures(ping_s: float, times: int, seat: str) -> list[Measure]:
+    """One seat through deploy-seat.yml, verified, with nothing to change."""
+    say(f"{seat} is deployed ...")
+    run_play(DEPLOY, {"seat": seat})
+    seat_s = median_seconds(f"deploy-seat.yml -e seat={seat}", DEPLOY, {"seat": seat}, times)
+    runs = run_play(DEPLOY, {"seat": seat}, verbose=True).module_runs
+    return [
+        ratio("one seat through deploy-seat.yml, nothing to change, against one ping", seat_s / ping_s, 2.5),
+        Measure("module runs on the host for it", str(runs)),
+    ]
+
+
+def remove_bench_stacks() -> None:
+    """Containers, networks and files of the bench's stacks only."""
+    names = " ".join(stack_names(STACKS))
+    on_lab_host(
+        f"for name in {names}; do\n"
+        '  ids=$(docker ps -aq --filter "label=gpu-seats.stack=$name")\n'
+        '  [ -z "$ids" ] || docker rm -f $ids >/dev/null\n'
+        '  docker network rm "${name}_default" >/dev/null 2>&1 || true\n'
+        '  rm -rf "/opt/docker/compose/$name" "/opt/docker/conf/$name"\n'
+        "done\n"
+    )
+
+
+def lab_measures(times: int, seat: str) -> list[Measure]:
+    """Everything that needs the lab host; its stacks are removed even when a play fails."""
+    say("lab host ...")
+    subprocess.run([sys.executable, "-m", "lab", "up"], cwd=PROJECT, check=True, timeout=1800)
+    image = small_image(load_fleet(PROJECT))
+    lay_fleet(FLEET, image, STACKS)
+    ping_play = FLEET / "plays" / "ping.yml"
+    run_play(ping_play, {})  # opens the connection that the following plays share
+    ping_s = median_seconds("one ping", ping_play, {}, times)
+    try:
+        measures = stacks_measures(ping_s, times)
+    finally:
+        say("the bench's stacks are removed ...")
+        remove_bench_stacks()
+    return [*measures, *seat_measures(ping_s, times, seat)]
+
+
+def measures_text(measures: list[Measure]) -> str:
+    columns = (Column("measure"), Column("value", right=True), Column("bound"), Column(""))
+    words = {True: "met", False: "MISSED", None: ""}
+    rows = [(Cell(m.what), Cell(m.value), Cell(m.bound), Cell(words[m.met])) for m in measures]
+    return table_text(columns, rows, PLAIN)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--times", type=int, default=5, help="runs of each fast play; the median counts (default 5)")
+    parser.add_argument("--seat", default="smol", help="the seat that is deployed (default smol)")
+    parser.add_argument("--no-lab", action="store_true", help="only what needs no host")
+    chosen = parser.parse_args()
+    measures = planning_measures()
+    if not chosen.no_lab:
+        try:
+            measures = [*lab_measures(chosen.times, chosen.seat), *measures]
+        except (PlayFailedError, subprocess.SubprocessError) as error:
+            print(f"bench: {error}", file=sys.stderr)
+            return 1
+    print("\n" + measures_text(measures), end="")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
