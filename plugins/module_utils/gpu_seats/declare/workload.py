@@ -32,7 +32,10 @@ class Note(Record):
 class Claim(Record):
     """What a workload may use at its peak: `vram` on each of its cards, `host_ram` and `watts` in all."""
 
-    vram: Optional[SizeMib] = None
+    vram: Optional[SizeMib] = Field(None, description="Peak on each of its cards")
+    vram_at_rest: Optional[SizeMib] = Field(
+        None, description="What it holds when idle; the rest is headroom it must find"
+    )
     host_ram: Optional[SizeMib] = None
     watts: Optional[Watts] = None
 
