@@ -1,0 +1,1 @@
+"""Engines of the lab: simulators and real ones, one folder each."""

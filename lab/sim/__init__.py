@@ -1,0 +1,1 @@
+"""Simulated hardware of the lab host."""

@@ -1,0 +1,74 @@
+"""What a simulated card reports at this moment: figures made from its claims, sentinels made from its faults."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .claims import Claim, live_claims
+from .faults import Fault, hits
+from .machine import Card, Machine
+
+NA = "N/A"
+DEPRECATED = "Requested functionality has been deprecated"
+UNKNOWN = "Unknown Error"
+IDLE_W = 3.8
+BUSY_ABOVE_W = 100.0
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One card, now. Numbers in the unit of their name; a text instead of a number is NVML's word for 'no value'."""
+
+    card: Card
+    claims: list[Claim]
+    used_mib: int | str
+    free_mib: int | str
+    draw_w: float | str
+    limit_w: float | str
+    default_w: float | str
+    min_w: float | str
+    max_w: float | str
+    util_percent: int | str
+    fan_percent: int | str
+    temperature_c: int | str
+    mig_mode: str
+    pstate: str
+    driver_version: str
+    cuda_version: str
+
+
+def read_card(card: Card, machine: Machine, faults: dict[str, Fault]) -> Reading:
+    claims = live_claims(card.uuid)
+    used = min(sum(c.mib for c in claims), card.memory_total_mib - card.reserve_mib)
+    draw = min(IDLE_W + sum(c.watts for c in claims), card.limit_w)
+    busy = draw > BUSY_ABOVE_W
+    values: dict[str, float | int | str] = {
+        "used_mib": used,
+        "free_mib": card.memory_total_mib - card.reserve_mib - used,
+        "draw_w": draw,
+        "limit_w": card.limit_w,
+        "default_w": card.default_w,
+        "min_w": card.min_w,
+        "max_w": card.max_w,
+        "util_percent": 97 if busy else 0,
+        "fan_percent": 30 + (25 if busy else 0),
+        "temperature_c": 30 + round(draw / 6),
+    }
+    for name, keys, word in (
+        ("mig-enabled", ("util_percent",), NA),
+        ("na-values", ("draw_w", "limit_w", "default_w", "min_w", "max_w"), NA),
+        ("deprecated-values", ("limit_w", "default_w", "min_w", "max_w"), DEPRECATED),
+        ("err-values", ("draw_w", "util_percent", "fan_percent", "temperature_c", "used_mib", "free_mib"), UNKNOWN),
+    ):
+        if hits(faults, name, card):
+            values.update(dict.fromkeys(keys, word))
+    new_driver = "driver-610" in faults
+    return Reading(
+        card=card,
+        claims=claims,
+        mig_mode="Enabled" if hits(faults, "mig-enabled", card) else "Disabled",
+        pstate="P1" if busy else "P8",
+        driver_version="610.57.04" if new_driver else machine.driver_version,
+        cuda_version="13.3" if new_driver else machine.cuda_version,
+        **values,  # type: ignore[arg-type]
+    )
