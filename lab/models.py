@@ -6,9 +6,11 @@ import json
 import sys
 import zipfile
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from . import declared
 from .command import LabError, run
+from .engines.facts import model_facts, workloads
 from .layout import STATE
 from .progress import step
 
@@ -20,18 +22,22 @@ _NOTE = "stand-in of the gpu-seats lab: there are no weights here, the engine is
 
 def model_files() -> dict[str, tuple[bytes, int]]:
     """Absolute path on the host -> (content, mode), for every declared `model.path` of the lab's stacks."""
-    stacks = declared.read_stacks(declared.stack_files())
-    paths = declared.model_paths(stack for file, stack in stacks if declared.runs_in_lab(file, stack))
-    return {name: file for path in paths for name, file in _files_at(PurePosixPath(path)).items()}
+    found = declared.read_stacks(declared.stack_files())
+    stacks = [stack for file, stack in found if declared.runs_in_lab(file, stack)]
+    paths, members = declared.model_paths(stacks), workloads(stacks)
+    return {name: file for path in paths for name, file in _files_at(PurePosixPath(path), members).items()}
 
 
-def _files_at(path: PurePosixPath) -> dict[str, tuple[bytes, int]]:
+def _files_at(path: PurePosixPath, members: list[dict[str, Any]]) -> dict[str, tuple[bytes, int]]:
     if path.suffix == ".gguf" and "smollm2" in path.name.lower():
         return {str(path): (smol_gguf(), 0o644)}
     if path.suffix in (".gguf", ".bin", ".safetensors", ".ckpt"):
         return {str(path): (f"{_NOTE}\n".encode(), 0o644)}
     config = {"_note": _NOTE, "architectures": ["StandInForCausalLM"], "model_type": "stand_in"}
-    return {str(path / "config.json"): (json.dumps(config, indent=2).encode() + b"\n", 0o644)}
+    return {
+        str(path / "config.json"): (json.dumps(config, indent=2).encode() + b"\n", 0o644),
+        str(path / "gpu-sim.json"): (model_facts(str(path), members), 0o644),
+    }
 
 
 def smol_gguf() -> bytes:

@@ -10,10 +10,13 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from .. import declared
 from ..command import run
 from ..layout import PROJECT, STATE
 from ..progress import step
+from .facts import standin_arguments, workloads
 
 ENGINES = Path(__file__).resolve().parent
 FLAG_TABLES = PROJECT / "plugins/module_utils/gpu_seats/data/vllm"
@@ -21,19 +24,6 @@ CONTEXTS = STATE / "contexts"
 WHEELS = STATE / "wheels"
 _XLLAMACPP = "xllamacpp==2026.10.11549"
 _PLATFORMS = ("manylinux2014_x86_64", "manylinux_2_28_x86_64")
-
-_PORTS = {
-    "dockge": "5001",
-    "dozzle": "7007 8080",
-    "beszel-agent": "45876",
-    "blender": "3000 3001",
-    "scriberr": "8080",
-    "comfyui": "8188",
-    "kokoro": "8880",
-    "parakeet": "8000",
-    "vibevoice": "8000",
-}
-"""Ports that known images listen on by themselves, by a word of the image's name."""
 
 
 @dataclass(frozen=True)
@@ -67,21 +57,19 @@ def commit_of(name: str) -> str:
     return match[0] if match else hashlib.sha1(name.encode(), usedforsecurity=False).hexdigest()
 
 
-def build_args(name: str) -> dict[str, str]:
+def build_args(name: str, members: Iterable[dict[str, Any]]) -> dict[str, str]:
     kind = kind_of(name)
     if kind == "vllm":
         return {"VERSION": vllm_version(name.partition("@")[0].rpartition(":")[2]), "COMMIT": commit_of(name)}
-    if kind == "standin":
-        ports = next((ports for word, ports in _PORTS.items() if word in name), "")
-        return {"IMAGE": name, "PORTS": ports or "80 3000 8000 8080"}
-    return {}
+    return {"IMAGE": name, **standin_arguments(name, members)} if kind == "standin" else {}
 
 
 def engine_images(wanted: Iterable[str]) -> list[EngineImage]:
     """A build for every wanted image name; lays the build contexts below ``.lab/contexts``."""
     names = list(wanted)
+    members = workloads(stack for _, stack in declared.read_stacks(declared.stack_files()))
     contexts = {kind: laid_context(kind) for kind in sorted({kind_of(name) for name in names})}
-    return [EngineImage(name, contexts[kind_of(name)], build_args(name)) for name in names]
+    return [EngineImage(name, contexts[kind_of(name)], build_args(name, members)) for name in names]
 
 
 def laid_context(kind: str) -> Path:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-import socket
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
+from openai_api.card import IDLE_W, claims_on_cards
 from openai_api.server import GENERATE, Engine, EngineServer
 
 MARK = b"stand-in of the gpu-seats lab"
 CLAIM_MIB = 4096
-IDLE_W, BUSY_W = 15.0, 160.0
+BUSY_W = 160.0
 
 
 def is_standin(path: str) -> bool:
@@ -24,23 +23,9 @@ def is_standin(path: str) -> bool:
         return False
 
 
-def claims_on_cards(mib: int) -> list[Any]:
-    """Claims on this container's simulated cards; none where it asked for no card."""
-    library = os.environ.get("GPU_SIM_LIB", "/usr/lib/gpu-sim")
-    if not Path(library, "gpu_sim").is_dir():
-        return []
-    sys.path.insert(0, library)
-    from gpu_sim.claims import HeldClaim
-    from gpu_sim.machine import load_machine, visible_cards
-
-    name = f"{socket.gethostname()}-{os.getpid()}"
-    cards = visible_cards(load_machine())[:1]
-    return [HeldClaim(card.uuid, name, "/app/llama-server", mib, IDLE_W) for card in cards]
-
-
 def serve_standin(params: Any) -> None:
     """Answer like llama-server: 503 on /health while it "loads", then simulated completions. Never returns."""
-    claims = claims_on_cards(int(os.environ.get("SIM_WEIGHTS_MIB", CLAIM_MIB)))
+    claims = claims_on_cards("/app/llama-server", int(os.environ.get("SIM_WEIGHTS_MIB", CLAIM_MIB)))
 
     def change_load(busy: bool) -> None:
         for claim in claims:

@@ -16,18 +16,19 @@ import threading
 sys.path.insert(0, "/opt/gpu-seats-lab")
 sys.dont_write_bytecode = True
 
+from openai_api.card import claims_on_cards  # noqa: E402
 from openai_api.server import CLASSIFY, EMBED, GENERATE, TRANSCRIBE, Engine, EngineServer  # noqa: E402
 
-USUAL_PORTS = "80 3000 8000 8080"
+USUAL_PORTS = ["80", "3000", "8000", "8080"]
 
 
 def wanted_ports(arguments: list[str], environment: dict[str, str]) -> list[int]:
-    """Ports to listen on: those of the command line and of PORT-like variables, else the image's usual ones."""
+    """Ports of the command line, of PORT-like variables, and those that the stacks publish of this image."""
     found = re.findall(r"(?:--port|--listen|-p)[ =](?:\S*:)?(\d{2,5})\b", " ".join(arguments))
     for name, value in environment.items():
         if re.fullmatch(r"(?:[A-Z_]*_)?(?:PORT|LISTEN|LISTEN_ADDR)", name):
             found += re.findall(r"(?:^|:)(\d{2,5})$", value)
-    ports = found or environment.get("SIM_PORTS", USUAL_PORTS).split()
+    ports = found + environment.get("SIM_PORTS", "").split() or USUAL_PORTS
     return sorted({int(port) for port in ports})
 
 
@@ -55,7 +56,8 @@ def main(arguments: list[str]) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
     image = os.environ.get("SIM_IMAGE", "an image")
-    names = os.environ.get("SIM_SERVED_NAME", served_name(arguments, image)).split(",")
+    names = [os.environ.get("SIM_SERVED_NAME") or served_name(arguments, image)]
+    claims = claims_on_cards(image.rpartition("/")[2], int(os.environ.get("SIM_VRAM_MIB") or 0))
     engine = Engine(
         names=names,
         root=image,
@@ -65,7 +67,8 @@ def main(arguments: list[str]) -> int:
         greeting=f"This is a stand-in of the gpu-seats lab for {image}; the real image isn't here.\n",
     )
     listening = [port for port in wanted_ports(arguments, dict(os.environ)) if listens(port, engine)]
-    print(f"stand-in of the gpu-seats lab for {image}, listening on {listening}", flush=True)
+    held = sum(claim.mib for claim in claims)
+    print(f"stand-in of the gpu-seats lab for {image}, listening on {listening}, holds {held} MiB", flush=True)
     threading.Event().wait()
     return 0
 

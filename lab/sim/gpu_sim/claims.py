@@ -1,8 +1,8 @@
 """Memory claims on simulated cards.
 
 A claim counts while somebody holds an exclusive `flock` on its file. The kernel drops the lock when the holder dies,
-for whatever reason, in whatever PID namespace, so that a killed engine frees its memory at once, as on a real card. Claims
-with ``"static": true`` (``gpu-sim hold``) count without a holder, until ``gpu-sim release`` or the next boot.
+for whatever reason, in whatever PID namespace, so that a killed engine frees its memory at once, as on a real card.
+Claims with ``"static": true`` (``gpu-sim hold``) count without a holder, until ``gpu-sim release`` or the next boot.
 """
 
 from __future__ import annotations

@@ -25,7 +25,8 @@ Failures are switched on and off with gpu-sim.
 MIXED = "Invalid combination of input arguments. Please run 'nvidia-smi -h' for help.\n\n"
 WARNING = (
     "\nWarning: persistence mode is disabled on device {bus}. See the Known Issues section of the nvidia-smi(1) man "
-    "page for more information. Run with [--help | -h] switch to get more information on how to enable persistence mode.\n"
+    "page for more information. Run with [--help | -h] switch to get more information on how to enable persistence "
+    "mode.\n"
 )
 FLAGS = {"-L": "list", "--list-gpus": "list", "-q": "query", "--query": "query", "-x": "xml", "--xml-format": "xml",
          "--version": "version", "-h": "help", "--help": "help"}  # fmt: skip

@@ -140,6 +140,6 @@ def out_of_memory(total_mib: int, free_mib: float, wanted_mib: float) -> StartEr
     return StartError(
         f"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate {gib(wanted_mib)} GiB. GPU 0 has a total "
         f"capacity of {gib(total_mib)} GiB of which {gib(free_mib)} GiB is free. Including non-PyTorch memory, this "
-        f"process has {gib(used)} GiB memory in use. Of the allocated memory {gib(used * 0.98)} GiB is allocated by PyTorch, and "
-        "112.00 MiB is reserved by PyTorch but unallocated."
+        f"process has {gib(used)} GiB memory in use. Of the allocated memory {gib(used * 0.98)} GiB is allocated by "
+        "PyTorch, and 112.00 MiB is reserved by PyTorch but unallocated."
     )
