@@ -17,15 +17,15 @@ _DIRECTORY = "docs/schema"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("what", nargs="?", choices=["stack", "host", "site"], help="one schema (default: all three)")
-    parser.add_argument("--write", action="store_true", help=f"write to {_DIRECTORY}/<name>.schema.json")
+    parser.add_argument("--write", action="store_true", help=f"write to {_DIRECTORY}/<name>.json")
     add_project_arguments(parser)
 
 
 def run(chosen: argparse.Namespace, terminal: Terminal) -> Answer:
-    from ..declare.schema import schemas
+    from ..declare.schema import schema_documents
     from ..report.findings_json import json_text
 
-    every = schemas()
+    every = schema_documents()
     names = [chosen.what] if chosen.what else list(every)
     if not chosen.write:
         document = every[chosen.what] if chosen.what else every
@@ -34,7 +34,7 @@ def run(chosen: argparse.Namespace, terminal: Terminal) -> Answer:
     directory.mkdir(parents=True, exist_ok=True)
     written = []
     for name in names:
-        path = directory / f"{name}.schema.json"
+        path = directory / f"{name}.json"
         path.write_text(json_text(every[name]), encoding="utf-8")
         written.append(str(path))
     return Answer("".join(f"{path}\n" for path in written), {"written": written})

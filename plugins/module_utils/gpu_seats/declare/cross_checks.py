@@ -5,12 +5,14 @@ What needs arithmetic (VRAM, ports, watts, project names) belongs to plan, not h
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from .fleet import Fleet
+from .host import Host
 from .problems import Path, Problem, did_you_mean, dotted, listed
 from .seat import Seat
+from .site import Site
 from .stack import Stack
 from .workload import Workload
 from .yaml_source import Source
@@ -28,11 +30,41 @@ def cross_problems(fleet: Fleet, seen: dict[str, set[str]]) -> list[Problem]:
             problems.append(_unknown(source, ("site",), "site", host.site, seen["site"]))
     for stack in fleet.stacks.values():
         problems += _stack_problems(fleet, stack, seen)
+    problems += _assumed_without_a_key(fleet)
     problems += _repeated_names(fleet)
     problems += _repeated_aliases(fleet)
     problems += _repeated_containers(fleet)
     problems += _seats_named_like_other_stacks(fleet)
     return problems
+
+
+def _assumed_without_a_key(fleet: Fleet) -> Iterator[Problem]:
+    """`assumed` tells which keys no source gives: one that names no key marks nothing."""
+    for subject, source in fleet.origins.items():
+        for path, record in _records_with_assumed(fleet, subject):
+            for key in record.assumed:
+                fields = type(record).model_fields
+                if key.partition(".")[0] not in fields:
+                    known = [name for name in fields if name not in ("assumed", "count", "device_ids")]
+                    message = f"marks {key} as assumed, and there is no such key"
+                    where: Path = (*path, "assumed", key)
+                    yield source.problem(where, message, listed(known), did_you_mean(key, known), value=False)
+
+
+def _records_with_assumed(fleet: Fleet, subject: str) -> Iterator[tuple[Path, Any]]:
+    kind, _, name = subject.partition(":")
+    by_kind: dict[str, Mapping[str, Site | Host | Stack]] = {
+        "site": fleet.sites,
+        "host": fleet.hosts,
+        "stack": fleet.stacks,
+    }
+    record = by_kind[kind].get(name)
+    if record is None:
+        return
+    yield (), record
+    if isinstance(record, Stack):
+        for member, workload in record.workloads.items():
+            yield ("seats" if member in record.seats else "services", member), workload
 
 
 def _unknown(source: Source, path: Path, what: str, name: str, known: Iterable[str]) -> Problem:

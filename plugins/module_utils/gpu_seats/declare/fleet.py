@@ -142,8 +142,10 @@ def load_fleet(
         _add_stacks(loading, root / directory, stacks)
     fleet = Fleet(sites, hosts, stacks, loading.origins)
     from .cross_checks import cross_problems  # the checks read Fleet, so they come after it
+    from .inventory_groups import inventory_problems
 
     loading.problems += cross_problems(fleet, loading.seen)
+    loading.problems += inventory_problems(fleet, inventory)
     if loading.problems:
         raise DeclarationError(_with_cards(problem, loading.origins, hosts) for problem in loading.problems)
     return fleet

@@ -20,7 +20,7 @@ class PowerLimits(Record):
 class PowerReading(Record):
     """One reading of the whole machine by its BMC, and of the cards at the same time."""
 
-    on: Date = Field(alias="date")
+    date: Date
     source: str
     instantaneous: Optional[Watts] = None
     minimum: Optional[Watts] = None

@@ -24,12 +24,12 @@ class Reserve(Record):
 class Gpu(Record):
     """One card. `uuid` is the truth, `bus_id` the cross-check; index order is not promised between boots."""
 
-    model: str
-    vram: SizeMib
+    model: str = Field(description="Product name as nvidia-smi prints it")
+    vram: SizeMib = Field(description="Total memory as nvidia-smi prints it", examples=["97887MiB"])
     uuid: Optional[str] = Field(None, pattern=r"^GPU-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
     bus_id: Optional[str] = Field(None, pattern=r"^[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7]$")
-    driver_reserve: SizeMib = 640.0
-    reserve: Optional[Reserve] = None
+    driver_reserve: SizeMib = Field(640.0, description="What the driver keeps of the card for itself")
+    reserve: Optional[Reserve] = Field(None, description="Rule of a card that is kept empty on purpose")
     power_limits: Optional[PowerLimits] = None
     power_cap: Optional[Watts] = Field(None, description="Enforced limit; the reason stands in power.cap_reason")
 
@@ -56,9 +56,9 @@ class Paths(Record):
 class Host(Record):
     """One machine at a site."""
 
-    host: Name
-    site: Name
-    summary: str
+    host: Name = Field(description="The name of its file, and of its entry in hosts.yml")
+    site: Name = Field(description="Site file it belongs to")
+    summary: str = Field(description="What it is, in one line")
     other_names: list[str] = Field(default_factory=list, description="What else the same box is called")
     address: Optional[str] = Field(None, description="LAN address; links and checks are made from it")
     former_names: list[str] = Field(
@@ -68,7 +68,7 @@ class Host(Record):
     bmc: Optional[Bmc] = None
     chassis: Optional[str] = None
     cpu: Optional[str] = None
-    ram: Optional[SizeMib] = None
+    ram: Optional[SizeMib] = Field(None, description="Whole memory of the machine")
     ram_reserve: SizeMib = Field(16384.0, description="Host RAM that seats leave to the system and the ARC")
     os: Optional[str] = None
     kernel: Optional[str] = None
@@ -81,7 +81,7 @@ class Host(Record):
     pools: dict[Name, Pool] = Field(default_factory=dict)
     drives: dict[Name, Drive] = Field(default_factory=dict)
     maintenance: Maintenance = Field(default_factory=Maintenance)
-    gpus: dict[CardId, Gpu] = Field(default_factory=dict)
+    gpus: dict[CardId, Gpu] = Field(default_factory=dict, description="Cards by the number that seats name them by")
     held_ports: dict[str, Port] = Field(default_factory=dict, description="Ports of things that are no stack, by name")
     unmanaged: dict[Name, str] = Field(
         default_factory=dict, description="What runs here and is declared by no stack, by name"

@@ -46,14 +46,15 @@ def _written_path(loc: tuple[Any, ...], data: Any) -> Path:
     """`loc` as far as it leads through `data`: pydantic appends the branch of a union and ``[key]`` to it."""
     path: list[str | int] = []
     for part in loc:
-        if isinstance(data, Mapping) and part in data:
-            data = data[part]
-        elif isinstance(data, list) and isinstance(part, int) and part < len(data):
-            data = data[part]
-        else:
+        if not (isinstance(data, Mapping) and part in data) and not _has_item(data, part):
             break
+        data = data[part]
         path.append(part)
     return tuple(path)
+
+
+def _has_item(data: Any, part: Any) -> bool:
+    return isinstance(data, list) and isinstance(part, int) and part < len(data)
 
 
 def _problem(path: Path, details: list[Any], record: type[BaseModel], source: Source) -> Problem:

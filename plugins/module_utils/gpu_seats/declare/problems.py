@@ -31,11 +31,9 @@ class Problem:
     def __str__(self) -> str:
         place = self.file if self.line is None else f"{self.file}:{self.line}"
         said = self.message if self.value is None else f"{self.value} {self.message}"
-        parts = [said]
-        if self.allowed:
-            parts.append(f"allowed: {self.allowed}")
-        if self.remedy:
-            parts.append(self.remedy)
+        allowed = f"allowed: {self.allowed}" if self.allowed else ""
+        rest = [self.remedy, allowed] if self.remedy.startswith("did you mean") else [allowed, self.remedy]
+        parts = [said, *(part for part in rest if part)]
         key = f"{self.key}: " if self.key else ""
         return f"{place}: {key}{'; '.join(parts)}"
 

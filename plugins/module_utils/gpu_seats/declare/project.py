@@ -10,9 +10,9 @@ does not read files of that ending as inventory) that names further stack direct
 from __future__ import annotations
 
 import configparser
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Sequence
 
 CONFIG_NAME = "gpu-seats.cfg"
 

@@ -13,12 +13,14 @@ from .workload import Workload
 class Model(Record):
     """The checkpoint. `weights` is what it takes on each card once loaded, as the engine's log says."""
 
-    path: Optional[AbsolutePath] = None
-    repo: Optional[str] = None
-    revision: Optional[str] = None
+    path: Optional[AbsolutePath] = Field(
+        None, description="Directory (or GGUF file) on the host, mounted at its own path"
+    )
+    repo: Optional[str] = Field(None, description="Hugging Face repository it came from")
+    revision: Optional[str] = Field(None, description="Commit of the repository, in quotes when it looks like a number")
     served_name: Optional[str] = Field(None, description="Name in /v1/models; the seat's name unless given")
     quantization: Optional[str] = Field(None, description="As documented (NVFP4 W4A16, GGUF Q6_K, ...)")
-    weights: Optional[SizeMib] = None
+    weights: Optional[SizeMib] = Field(None, description="Resident on each card once loaded, from the engine's log")
     disk: Optional[SizeMib] = Field(None, description="Size of the checkpoint on disk")
     composition: dict[str, SizeMib] = Field(default_factory=dict, description="Parts of the checkpoint by format")
 
@@ -49,13 +51,17 @@ class Speculative(Record):
 class VllmOptions(Record):
     """What a vLLM seat sets. `flags` takes any other flag of that vLLM version by its long name without dashes."""
 
-    max_model_len: Optional[int] = Field(None, gt=0)
-    gpu_memory_utilization: Optional[Fraction] = None
+    max_model_len: Optional[int] = Field(None, gt=0, description="Context in tokens", examples=[262144])
+    gpu_memory_utilization: Optional[Fraction] = Field(
+        None, description="Share of the card's total memory, not of what is free"
+    )
     kv_cache_memory: Optional[SizeMib] = Field(
         None, description="Pinned KV bytes: vLLM then skips profiling, so max_num_batched_tokens is required"
     )
-    max_num_batched_tokens: Optional[int] = Field(None, gt=0)
-    max_num_seqs: Optional[int] = Field(None, gt=0)
+    max_num_batched_tokens: Optional[int] = Field(
+        None, gt=0, description="Bounds the activation peak of a prefill", examples=[8192]
+    )
+    max_num_seqs: Optional[int] = Field(None, gt=0, description="Requests that run at once", examples=[16])
     activation_peak: Optional[SizeMib] = Field(None, description="Measured peak of a prefill at batched-token depth")
     tensor_parallel_size: Optional[int] = Field(None, ge=1)
     quantization: Optional[str] = None
@@ -103,12 +109,12 @@ class Timeouts(Record):
 class Seat(Workload):
     """One served model."""
 
-    engine: Engine
-    task: Task = "chat"
-    model: Model = Model()
-    port: Optional[Port] = None
+    engine: Engine = Field(description="What serves the model; the block of the same name holds its options")
+    task: Task = Field("chat", description="What the readiness check asks it for")
+    model: Model = Field(default_factory=Model, description="The checkpoint")
+    port: Optional[Port] = Field(None, description="Port on the host; unique there")
     container_port: Optional[Port] = Field(None, description="8000 for vLLM, 8080 for llama.cpp unless given")
     vllm: Optional[VllmOptions] = None
     llamacpp: Optional[LlamacppOptions] = None
-    gateway: dict[Name, Alias] = Field(default_factory=dict)
-    timeouts: Timeouts = Field(default_factory=Timeouts)
+    gateway: dict[Name, Alias] = Field(default_factory=dict, description="Aliases on the model gateway, by name")
+    timeouts: Timeouts = Field(default_factory=Timeouts, description="Time limit of each readiness step")

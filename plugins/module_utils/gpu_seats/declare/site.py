@@ -18,7 +18,7 @@ class Circuit(Record):
     volts: Optional[float] = Field(None, gt=0)
     rating_va: Optional[float] = Field(None, gt=0)
     continuous: Fraction = Field(0.8, description="Share of the rating for continuous loads (NEC: 80 %)")
-    feeds: list[str]
+    feeds: list[str] = Field(description="Hosts, other loads and further circuits below it")
     in_use: bool = Field(True, description="false: known, but nothing hangs below it now")
     standing: Literal["measured", "derived", "estimate", "confirmed", "assumed"]
     reason: str
@@ -28,8 +28,8 @@ class Site(Record):
     """A place with its own power feed and edge router."""
 
     site: Name
-    summary: str
-    router: Optional[str] = None
+    summary: str = Field(description="What it is, in one line")
+    router: Optional[str] = Field(None, description="Host that is its edge router")
     circuits: dict[Name, Circuit] = Field(default_factory=dict)
     notes: list[Note] = Field(default_factory=list)
     assumed: Assumed = Field(default_factory=dict)

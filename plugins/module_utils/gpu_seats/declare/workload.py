@@ -25,8 +25,8 @@ from .fields import (
 class Note(Record):
     """A dated statement of a source; where two disagree the later one wins and both stay readable."""
 
-    on: Date = Field(alias="date", description="Day of the statement")
-    says: str
+    date: Date = Field(description="Day of the statement")
+    says: str = Field(description="What the source says, with its figures")
 
 
 class Claim(Record):
@@ -60,8 +60,8 @@ class Mount(Record):
 class PublishedPort(Record):
     """host port -> container port on `address` (all addresses unless given)."""
 
-    host: Port
-    container: Port
+    host: Port = Field(description="Port on the host")
+    container: Port = Field(description="Port inside the container")
     protocol: Literal["tcp", "udp"] = "tcp"
     address: Optional[str] = None
 
@@ -100,32 +100,39 @@ class Healthcheck(Record):
 class Workload(Record):
     """One container of a stack."""
 
-    state: SeatState
+    state: SeatState = Field(
+        description="serving: always up. on_demand: started only by name. dormant: files kept, stopped. "
+        "retired: gone, kept as a record"
+    )
     reason: Optional[str] = Field(None, description="Why it is in this state or on this card")
-    image: Optional[Image] = None
-    container_name: Optional[Name] = None
+    image: Optional[Image] = Field(None, description="Image with a pinned tag or a digest, never latest")
+    container_name: Optional[Name] = Field(None, description="The workload's own name unless given")
     gpus: list[CardId] = Field(default_factory=list, description="Cards of the host file by key; empty: no GPU at all")
     count: Optional[int] = Field(None, description="Never allowed: cards are pinned by id, see gpus")
     device_ids: Optional[list[str]] = Field(None, description="Never written by hand: made from gpus")
-    claim: Claim = Field(default_factory=Claim)
-    on_demand: Optional[OnDemand] = None
-    ports: list[PublishedPort] = Field(default_factory=list)
-    environment: dict[EnvName, str] = Field(default_factory=dict)
+    claim: Claim = Field(default_factory=Claim, description="What it may use at its peak")
+    on_demand: Optional[OnDemand] = Field(None, description="To whom an on-demand tenant yields, and where it lands")
+    ports: list[PublishedPort] = Field(
+        default_factory=list, description="Published ports of a service; a seat's own port is `port`"
+    )
+    environment: dict[EnvName, str] = Field(
+        default_factory=dict, description="Plain values, quoted text; nothing is interpolated, and no secrets"
+    )
     secrets: list[EnvName] = Field(
         default_factory=list,
         description="Names whose values come from gpu_seats_secrets (vault), by env file",
     )
-    mounts: list[Mount] = Field(default_factory=list)
-    entrypoint: Optional[list[str]] = None
-    command: Optional[list[str]] = None
-    resources: Resources = Field(default_factory=Resources)
-    healthcheck: Optional[Healthcheck] = None
-    homepage: Optional[Homepage] = None
-    labels: dict[str, str] = Field(default_factory=dict)
-    network_mode: Optional[Literal["bridge", "host"]] = None
+    mounts: list[Mount] = Field(default_factory=list, description="Bind mounts beside those that the engine needs")
+    entrypoint: Optional[list[str]] = Field(None, description="Replaces the image's entrypoint")
+    command: Optional[list[str]] = Field(None, description="Arguments, for services and engine other")
+    resources: Resources = Field(default_factory=Resources, description="Caps of the container")
+    healthcheck: Optional[Healthcheck] = Field(None, description="Replaces the engine's own check")
+    homepage: Optional[Homepage] = Field(None, description="Tile on the dashboard")
+    labels: dict[str, str] = Field(default_factory=dict, description="Further container labels")
+    network_mode: Optional[Literal["bridge", "host"]] = Field(None, description="host: no port is published or checked")
     needs: list[str] = Field(default_factory=list, description="Features, known by the merge they came with")
-    notes: list[Note] = Field(default_factory=list)
-    assumed: Assumed = Field(default_factory=dict)
+    notes: list[Note] = Field(default_factory=list, description="Dated statements; the latest one wins")
+    assumed: Assumed = Field(default_factory=dict, description="Keys that no source gives, each with why it is so")
 
 
 class Service(Workload):

@@ -181,9 +181,8 @@ def _with_data(source: Source, loader: Any, below: str) -> Source | None:
         raise DeclarationError([Problem(source.file, 1, "", None, "is empty; a declaration is a mapping of keys")])
     node: yaml.Node | None = source.root
     if not isinstance(node, yaml.MappingNode):
-        raise DeclarationError(
-            [Problem(source.file, node.start_mark.line + 1, "", None, "is not a mapping of keys at its top")]
-        )
+        line = source.root.start_mark.line + 1
+        raise DeclarationError([Problem(source.file, line, "", None, "is not a mapping of keys at its top")])
     if below:
         _, node = _child(node, below)
         if node is None:
