@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from gpu_seats.plan.fleet_findings import plan_fleet
+from gpu_seats.plan.fleet_plan import plan_fleet
 
 from gpu_seats.declare.fleet import Fleet
 from gpu_seats.declare.host import Gpu, Host

@@ -26,7 +26,7 @@ def files(project: Path) -> dict[str, bytes]:
 def test_a_clean_project_lints_fine_from_any_directory_in_it(project: Path, gpu_seats: Command) -> None:
     outcome = gpu_seats("lint")
     assert (outcome.code, outcome.err) == (0, "")
-    assert outcome.out.endswith("1 hosts, 1 stacks, 2 seats: no findings\n")
+    assert outcome.out.endswith("1 host, 1 stack, 2 seats: no findings\n")
 
 
 def test_lint_exits_1_when_a_deployment_would_be_refused(project: Path, gpu_seats: Command) -> None:

@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(chosen: argparse.Namespace, terminal: Terminal) -> Answer:
-    from ..plan.fleet_findings import plan_fleet
+    from ..plan.fleet_plan import plan_fleet
     from ..report.finding_list import count_text, distinct, findings_text
     from ..report.findings_json import findings_document
 
@@ -32,7 +32,8 @@ def run(chosen: argparse.Namespace, terminal: Terminal) -> Answer:
     found = distinct([*plan_fleet(fleet), *unrendered(fleet)])
     counted = {"hosts": len(fleet.hosts), "stacks": len(fleet.stacks), "seats": sum(1 for _ in fleet.seats())}
     text = findings_text(found, terminal)
-    text += f"{', '.join(f'{number} {what}' for what, number in counted.items())}: {count_text(found)}\n"
+    sizes = ", ".join(f"{number} {what if number != 1 else what[:-1]}" for what, number in counted.items())
+    text += f"{sizes}: {count_text(found)}\n"
     failed = any(one.fails for one in found)
     return Answer(text, {"checked": counted, **findings_document(found)}, FINDINGS if failed else FINE)
 
@@ -51,16 +52,16 @@ def unrendered(fleet: Fleet) -> Iterator[Finding]:
             if refusal:
                 subject = f"stack:{stack_plan.stack}"
                 where = fleet.where(subject)
-                text = f"stack {stack_plan.stack} cannot be rendered: {refusal}"
-                yield finding("declaration.unrenderable", subject, text, {"file": where} if where else {})
+                yield finding("declaration.unrenderable", subject, refusal, {"file": where} if where else {})
 
 
 def _refusal(fleet: Fleet, plan: DeploymentPlan, stack_plan: StackPlan) -> str:
     """Why the stack cannot be rendered; empty where it can."""
+    from ..render.refusal import RenderError
     from ..render.stack import render_stack
 
     try:
         render_stack(fleet, plan.host, stack_plan, plan.device_ids)
-    except (KeyError, ValueError) as error:
-        return str(error.args[0] if error.args else error)
+    except RenderError as error:
+        return str(error)
     return ""

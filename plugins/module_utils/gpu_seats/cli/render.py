@@ -24,6 +24,7 @@ def run(chosen: argparse.Namespace, terminal: Terminal) -> Answer:
     from ..declare.problems import DeclarationError
     from ..declare.selection import select
     from ..plan.deployment import plan_deployment
+    from ..render.refusal import RenderError
     from ..render.stack import render_stack
 
     fleet = load_declarations(chosen)
@@ -37,8 +38,8 @@ def run(chosen: argparse.Namespace, terminal: Terminal) -> Answer:
     (stack_plan,) = plan.stacks
     try:
         rendered = render_stack(fleet, plan.host, stack_plan, plan.device_ids)
-    except ValueError as error:
-        raise CommandError(f"stack {stack_plan.stack}: {error}") from None
+    except RenderError as error:
+        raise CommandError(str(error)) from None
     files = [_listed(file) for file in rendered.files]
     text = rendered.compose_text + "".join(_comment(file) for file in files)
     document = {**rendered.as_dict(), "host": plan.host, "files": files}

@@ -8,7 +8,7 @@ from typing import Any, Optional
 from ..findings import finding_from_dict
 from .finding_list import count_text, findings_text
 from .styled import Cell, Column, table_text
-from .terminal import PLAIN, Terminal
+from .terminal import PLAIN, Terminal, wrapped
 from .vram_bars import vram_text
 
 _COLUMNS = (Column("stack"), Column("container"), Column("what"), Column("why"))
@@ -24,7 +24,7 @@ def plan_text(
     actions: what `compose_stacks` in check mode says it would do, one ``{name, actions}`` a stack; without them
     (offline, or refused) the table says what each selected container is meant to be.
     """
-    parts = [f"{plan['host']}\n", vram_text(plan["cards"], terminal)]
+    parts = [f"{plan['host']}\n", vram_text(plan["cards"], terminal), host_ram_text(plan["host_ram"], terminal)]
     rows = list(_action_rows(actions)) if actions is not None else list(_intent_rows(plan["stacks"]))
     if rows:
         parts.append(table_text(_COLUMNS, rows, terminal))
@@ -37,6 +37,18 @@ def plan_text(
     if others:
         parts.append(f"{count_text(others)}\n" + findings_text(others, terminal))
     return "\n".join(part for part in parts if part)
+
+
+def host_ram_text(budget: Mapping[str, Any], terminal: Terminal = PLAIN) -> str:
+    """One line of a `RamBudget.as_dict`: what is claimed, of how much, and whose claims nobody declared."""
+    known = [f"{claim['workload']} {claim['mib'] / 1024:.1f}" for claim in budget["claims"] if claim["mib"]]
+    unknown = sum(claim["mib"] is None for claim in budget["claims"])
+    total = "?" if budget["total_mib"] is None else f"{(budget['total_mib'] - budget['reserve_mib']) / 1024:.1f}"
+    text = f"host RAM, GiB: {budget['claimed_mib'] / 1024:.1f} claimed of {total}"
+    text += f" ({', '.join(known)})" if known else ""
+    text += f", {budget['available_mib'] / 1024:.1f} available now" if budget["available_mib"] is not None else ""
+    text += f"; {unknown} more declare no claim" if unknown else ""
+    return "".join(f"{line}\n" for line in wrapped(text, terminal.width, "", "  "))
 
 
 def _action_rows(stacks: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Cell, ...]]:

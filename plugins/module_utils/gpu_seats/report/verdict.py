@@ -29,7 +29,7 @@ def ready_text(served_name: Optional[str], elapsed_s: float, claim: str = "") ->
 
 
 def not_ready_text(step: str, elapsed_s: float, findings: Iterable[Finding] = ()) -> str:
-    """``not ready after 12 s: its port is not reachable (port.unpublished)``: the step, and the worst finding's code."""
+    """``not ready after 12 s: its port is not reachable (port.unpublished)``: the step and the worst finding's code."""
     failing = [found.code for found in by_severity(findings) if found.fails]
     code = f" ({failing[0]})" if failing else ""
     return f"not ready after {elapsed_s:.0f} s: {_STEPS.get(step, step)}{code}"
