@@ -211,4 +211,15 @@ KINDS: dict[str, FindingKind] = {
         "A /dev/nvidia* node was not there when the container started, often because Docker started before the driver.",
         "Start it again once nvidia-smi answers; order docker.service after nvidia-persistenced. A retry is right.",
     ),
+    "gpu.identity_mismatch": FindingKind(
+        "error",
+        "The card in the slot is not the declared one, or the declared card sits in another slot: it was exchanged or "
+        "moved. Seats pinned to it would land on the wrong card.",
+        "If that is meant, put the evidence's lines into the host file; else find out what was changed in the machine.",
+    ),
+    "gpu.index_keyed": FindingKind(
+        "warning",
+        "The card declares no UUID, so containers get it by index, and index order is not promised between boots.",
+        "Add uuid and bus_id to the host file (nvidia-smi --query-gpu=index,uuid,pci.bus_id --format=csv).",
+    ),
 }

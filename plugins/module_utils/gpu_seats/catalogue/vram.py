@@ -64,8 +64,8 @@ KINDS: dict[str, FindingKind] = {
     ),
     "vram.total_sized_neighbour": FindingKind(
         "warning",
-        "vLLM without pinned KV bytes sizes its cache by the card's total memory, not by what is free, so a tenant that "
-        "comes and goes on that card can keep it from starting.",
+        "vLLM without pinned KV bytes sizes its cache by the card's total memory, not by what is free, so a tenant "
+        "that comes and goes on that card can keep it from starting.",
         "Pin kv_cache_memory of the seat, or give the tenant another card.",
     ),
     "vram.not_enough_free": FindingKind(
@@ -96,12 +96,6 @@ KINDS: dict[str, FindingKind] = {
         "bounds the activation peak.",
         "Set vllm.max_num_batched_tokens (8192 is a common value).",
     ),
-    "vram.pinned_without_claim": FindingKind(
-        "error",
-        "kv_cache_memory makes vLLM skip memory profiling, but start-up still wants total x gpu_memory_utilization free "
-        "(default 0.92). Without claim.vram and without a low utilisation the seat asks for nearly the whole card.",
-        "Declare claim.vram (its share of the card is then used), or set gpu_memory_utilization low.",
-    ),
     "vram.kv_taken_from_log": FindingKind(
         "warning",
         "The pinned KV size equals the figure of vLLM's own 'to fully utilize gpu memory' log line. It comes from a "
@@ -115,7 +109,7 @@ KINDS: dict[str, FindingKind] = {
     ),
     "ram.claim_too_small": FindingKind(
         "warning",
-        "A pinned n-gram table takes the next power of two of its size in host RAM, and the declared claim is below it.",
+        "A pinned n-gram table takes the next power of two of its size in host RAM, and the claim is below that.",
         "Raise claim.host_ram to at least the rounded table, plus the engine's own few GiB.",
     ),
     "ram.claim_unknown": FindingKind(

@@ -7,58 +7,47 @@ nothing is touched.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from ..declare.seat import Seat
-from ..findings import Finding, by_severity
-from .names import container_name, project_aliases, project_name
-from .placement import CardBudget, Placed, card_budgets, placement_findings
+from ..findings import Finding, by_severity, finding
+from .fleet_plan import host_findings, placed_on
+from .gpus import device_ids, identity_findings, observed_card
+from .host_ram import RamBudget, host_ram_claim, ram_budget
+from .measured import measured_findings
+from .names import project_aliases
+from .observed import Observed, observed_host
+from .placement import CardBudget, Placed, card_budgets
+from .ports import is_own, taken_port_findings
+from .preflight import disk_findings, docker_findings, image_findings
+from .run_states import StackPlan, WorkloadPlan, renderable_plans, stack_plan, with_stops
+from .start_order import start_order
+from .tenants import stepping_aside, tenant_findings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
     from ..declare.fleet import Fleet
     from ..declare.host import Host
     from ..declare.selection import Selection
-    from ..declare.stack import Stack
 
-Run = Literal["up", "stopped", "keep", "absent"]
-
-
-@dataclass(frozen=True)
-class WorkloadPlan:
-    """What becomes of one container.
-
-    run: up (made and started), stopped (on disk, not running), keep (recreated only if it runs and differs, never
-    started), absent (not in the file). why: the reason for the operator. selected: asked for in this deployment.
-    """
-
-    name: str
-    run: Run
-    why: str
-    is_seat: bool
-    container: str
-    cards: list[str]
-    selected: bool
-
-
-@dataclass(frozen=True)
-class StackPlan:
-    """One Compose project. aliases: other spellings under which an old project of this stack may run."""
-
-    stack: str
-    project: str
-    aliases: list[str]
-    directory: str
-    workloads: dict[str, WorkloadPlan]
+__all__ = ["DeploymentPlan", "StackPlan", "WorkloadPlan", "plan_deployment"]
 
 
 @dataclass(frozen=True)
 class DeploymentPlan:
-    """The plan of one host. `device_ids` maps card keys to what Docker gets: the UUID, or the index as text."""
+    """The plan of one host.
+
+    device_ids: card key -> what Docker gets, the UUID or the index as text. start_order: ``stack/workload`` of what
+    starts; those on one card start one after the other. refusals: errors that stop the deployment. findings: all
+    others that concern it.
+    """
 
     host: str
     stacks: list[StackPlan]
     cards: list[CardBudget]
     device_ids: dict[str, str]
+    host_ram: RamBudget
+    start_order: list[str]
     refusals: list[Finding] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
 
@@ -68,62 +57,193 @@ class DeploymentPlan:
             "stacks": [asdict(stack) for stack in self.stacks],
             "cards": [card.as_dict() for card in self.cards],
             "device_ids": dict(self.device_ids),
+            "host_ram": self.host_ram.as_dict(),
+            "start_order": list(self.start_order),
             "refusals": [one.as_dict() for one in self.refusals],
             "findings": [one.as_dict() for one in self.findings],
         }
 
 
+@dataclass(frozen=True)
+class _Situation:
+    """Everything that the parts of one plan share."""
+
+    fleet: Fleet
+    host: Host
+    placed: list[Placed]
+    selected: set[tuple[str, str]]
+    starting: set[tuple[str, str]]
+    running: set[tuple[str, str]]
+    observed: Observed | None
+
+    def starts(self, one: Placed) -> bool:
+        return (one.stack, one.name) in self.starting
+
+    def runs(self, one: Placed) -> bool:
+        return (one.stack, one.name) in self.running
+
+    @property
+    def started(self) -> list[Placed]:
+        return [one for one in self.placed if self.starts(one)]
+
+
 def plan_deployment(
-    fleet: Fleet, host_name: str, selection: Selection, observed: dict[str, Any] | None = None
+    fleet: Fleet,
+    host_name: str,
+    selection: Selection,
+    observed: Mapping[str, Any] | None = None,
+    pull: str = "missing",
 ) -> DeploymentPlan:
-    """Plan `selection` on `host_name`. Raises KeyError for a host that is not declared."""
+    """Plan `selection` on `host_name`.
+
+    observed: what ``host_info`` returned, None offline. pull: never refuses images that are not on the host. Raises
+    KeyError for a host that is not declared.
+    """
     host = fleet.hosts[host_name]
-    stacks = [stack_plan(fleet.stacks[name], host, selection) for name in _stacks_on(selection, host_name)]
-    starting = {(plan.stack, one.name) for plan in stacks for one in plan.workloads.values() if one.run == "up"}
-    placed = [Placed(stack.stack, name, workload) for stack, name, workload in fleet.workloads(host_name)]
-    cards = card_budgets(host, placed, lambda one: (one.stack, one.name) in starting)
-    found = by_severity(placement_findings(host, placed))
+    seen = observed_host(observed) if observed else None
+    chosen = list(dict.fromkeys(one.stack for one in selection.on(host_name)))
+    stacks, incomplete = renderable_plans(fleet, [stack_plan(fleet.stacks[name], host, selection) for name in chosen])
+    situation = _situation(fleet, host, selection, stacks, seen)
+    stops = stepping_aside(host, situation.placed, situation.starts, situation.runs)
+    stacks = with_stops(fleet, host, stacks, stops)
+    cards = _cards(situation, set(stops))
+    found = [*incomplete, *_declared_findings(situation)]
+    found += tenant_findings(host, situation.placed, situation.starts, situation.runs)
+    if seen is not None:
+        found += _observed_findings(situation, seen, stacks, set(stops), cards, pull)
+    ordered = by_severity({(one.code, one.subject, one.message): one for one in found}.values())
+    after = [one for one in situation.placed if one.workload.state == "serving" or situation.starts(one)]
     return DeploymentPlan(
         host_name,
         stacks,
         cards,
-        {card: gpu.uuid or card for card, gpu in host.gpus.items()},
-        [one for one in found if one.fails],
-        [one for one in found if not one.fails],
+        device_ids(host),
+        ram_budget(host, after, seen.memory_available_mib if seen else None),
+        start_order(host, situation.started),
+        [one for one in ordered if one.fails],
+        [one for one in ordered if not one.fails],
     )
 
 
-def _stacks_on(selection: Selection, host_name: str) -> list[str]:
-    return list(dict.fromkeys(one.stack for one in selection.on(host_name)))
+def _situation(
+    fleet: Fleet, host: Host, selection: Selection, stacks: Iterable[StackPlan], observed: Observed | None
+) -> _Situation:
+    placed = placed_on(fleet, host.host)
+    running = {(one.stack, one.name) for one in placed if _running_container(fleet, one, observed) is not None}
+    return _Situation(
+        fleet,
+        host,
+        placed,
+        {(one.stack, one.workload) for one in selection.on(host.host)},
+        {(plan.stack, one.name) for plan in stacks for one in plan.workloads.values() if one.run == "up"},
+        running,
+        observed,
+    )
 
 
-def stack_plan(stack: Stack, host: Host, selection: Selection) -> StackPlan:
-    """The stack with what becomes of each of its workloads."""
-    plans = {}
-    for name, workload in stack.workloads.items():
-        selected = selection.find(stack.stack, name)
-        run, why = run_state(workload.state, selected is not None, bool(selected and selected.named))
-        plans[name] = WorkloadPlan(
-            name,
-            run,
-            why,
-            isinstance(workload, Seat),
-            container_name(name, workload),
-            list(workload.gpus),
-            selected is not None,
+def _running_container(fleet: Fleet, one: Placed, observed: Observed | None) -> str | None:
+    """Name of the workload's own container that runs now; None where none does or nobody looked."""
+    stack = fleet.stacks[one.stack]
+    for container in observed.containers if observed is not None else ():
+        if container.running and is_own(container, stack, one.name, one.workload):
+            return container.name
+    return None
+
+
+def _cards(situation: _Situation, stopped: set[tuple[str, str]]) -> list[CardBudget]:
+    """Budgets of all cards: measured where nvidia-smi was asked, `before` then is what really runs."""
+    seen = situation.observed
+    free: dict[str, float | None] = {}
+    for card, gpu in situation.host.gpus.items() if seen is not None else ():
+        listed = observed_card(gpu, card, seen.cards or ()) if seen is not None else None
+        free[card] = listed.free_mib if listed is not None else None
+
+    def stays(one: Placed) -> bool:
+        return situation.runs(one) and (one.stack, one.name) not in stopped
+
+    running: Callable[[Placed], bool] | None = situation.runs if seen is not None else None
+    return card_budgets(situation.host, situation.placed, situation.starts, running, stays, free)
+
+
+def _declared_findings(situation: _Situation) -> list[Finding]:
+    """Findings of the declarations that concern this deployment: its workloads, its cards, the host's RAM.
+
+    A neighbour whose claim nobody knows concerns it too: the card's sum is not known without it.
+    A fault of another card or stack is lint's business and does not stop a deployment that has no part in it.
+    """
+    host = situation.host
+    chosen = [one for one in situation.placed if (one.stack, one.name) in situation.selected]
+    cards = {card for one in situation.started for card in one.workload.gpus}
+    subjects = {f"host:{host.host}/gpu:{card}" for card in cards}
+    subjects |= {one.subject for one in chosen} | {f"stack:{one.stack}" for one in chosen}
+    if any(host_ram_claim(one.workload) for one in situation.started):
+        subjects.add(f"host:{host.host}")
+    neighbours = {one.subject for one in situation.placed if cards & set(one.workload.gpus)}
+    return [
+        one
+        for one in host_findings(situation.fleet, host.host, situation.placed)
+        if subjects & {one.subject, *one.evidence.get("concerns", ())}
+        or (one.code == "vram.claim_unknown" and one.subject in neighbours)
+    ]
+
+
+def _observed_findings(
+    situation: _Situation,
+    seen: Observed,
+    stacks: Iterable[StackPlan],
+    stopped: set[tuple[str, str]],
+    cards: list[CardBudget],
+    pull: str,
+) -> list[Finding]:
+    """What the host itself says against the plan; without Docker nothing more is asked."""
+    host, fleet = situation.host, situation.fleet
+    found = [*docker_findings(host.host, seen), *disk_findings(host.host, seen)]
+    if any(one.fails for one in found):
+        return found
+    names = {(one.stack, one.name): _running_container(fleet, one, seen) for one in situation.placed}
+    leaving = {name for key, name in names.items() if name and (key in situation.starting or key in stopped)}
+    aside = frozenset(name for key, name in names.items() if name and key in stopped)
+    for plan in stacks:
+        starting = [one.name for one in plan.workloads.values() if one.run == "up"]
+        found += taken_port_findings(fleet.stacks[plan.stack], starting, seen, aside)
+        found += _spelling_findings(fleet, plan, seen)
+    wanted = {one.subject: one.workload.image for one in situation.started if one.workload.image}
+    found += image_findings(wanted, seen, pull)
+    used = {card for one in situation.started for card in one.workload.gpus}
+    if seen.cards is not None:
+        found += identity_findings(host, used, seen.cards)
+    own = {name for name in names.values() if name}
+    found += measured_findings(host, situation.started, seen, leaving, own, situation.runs, cards)
+    return found + _free_ram_findings(situation, seen)
+
+
+def _spelling_findings(fleet: Fleet, plan: StackPlan, seen: Observed) -> list[Finding]:
+    """The same stack running under another project name: a second copy would want the same ports."""
+    aliases = set(project_aliases(fleet.stacks[plan.stack]))
+    return [
+        finding(
+            "compose.project_other_spelling",
+            f"container:{one.name}",
+            f"stack {plan.stack} is Compose project {plan.project}, and container {one.name} of it exists under "
+            f"project {one.project}",
+            {"project": one.project, "service": one.service},
+            severity="warning",
         )
-    directory = f"{host.paths.compose}/{stack.stack}"
-    return StackPlan(stack.stack, project_name(stack), project_aliases(stack), directory, plans)
+        for one in seen.containers
+        if one.project in aliases
+    ]
 
 
-def run_state(state: str, selected: bool, named: bool) -> tuple[Run, str]:
-    """What becomes of a workload in `state`; `named`: asked for by its own or its stack's name, not by ``all``."""
-    if state == "retired":
-        return "absent", "retired"
-    if not selected:
-        return "keep", "not asked for: left as it is"
-    if state == "dormant":
-        return "stopped", "dormant: its files are on disk, its container stays stopped"
-    if state == "on_demand" and not named:
-        return "keep", "on demand: started only when named"
-    return ("up", "serving") if state == "serving" else ("up", "on demand, asked for by name")
+def _free_ram_findings(situation: _Situation, seen: Observed) -> list[Finding]:
+    """Host RAM that is available now against what starts anew; a running container's own memory comes back."""
+    new = [one for one in situation.started if not situation.runs(one)]
+    claims = {one.name: mib for one in new if (mib := host_ram_claim(one.workload)) is not None}
+    available = seen.memory_available_mib
+    if available is None or not claims or sum(claims.values()) <= available:
+        return []
+    terms = " + ".join(f"{name} {mib:,.0f}" for name, mib in claims.items())
+    text = (
+        f"{situation.host.host} has {available:,.0f} MiB of RAM available; {terms} = {sum(claims.values()):,.0f}; "
+        f"{sum(claims.values()) - available:,.0f} MiB are missing"
+    )
+    return [finding("ram.not_enough_free", f"host:{situation.host.host}", text)]

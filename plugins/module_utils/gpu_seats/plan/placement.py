@@ -94,16 +94,23 @@ def card_budgets(
     placed: Collection[Placed],
     starting: Callable[[Placed], bool],
     running: Callable[[Placed], bool] | None = None,
+    stays: Callable[[Placed], bool] | None = None,
     free_mib: dict[str, float | None] | None = None,
 ) -> list[CardBudget]:
     """Budgets of every card of `host`.
 
     starting: the workloads this deployment brings up. running: what runs now (observed); without it, the declared
-    serving workloads that are not being started stand for "before".
+    serving workloads that are not being started stand for "before". stays: what runs now and is not stopped.
     """
     by_card = workloads_by_card(placed)
+    now = running or (lambda one: one.workload.state == "serving" and not starting(one))
+
+    def then(one: Placed) -> bool:
+        return one.workload.state == "serving" or starting(one) or bool(stays and stays(one))
+
     return [
-        _budget(host, card, by_card.get(card, []), starting, running, (free_mib or {}).get(card)) for card in host.gpus
+        _budget(card, gpu, by_card.get(card, []), now, then, (free_mib or {}).get(card))
+        for card, gpu in host.gpus.items()
     ]
 
 
@@ -118,19 +125,16 @@ def workloads_by_card(placed: Iterable[Placed]) -> dict[str, list[Placed]]:
 
 
 def _budget(
-    host: Host,
     card: str,
+    gpu: Gpu,
     placed: list[Placed],
-    starting: Callable[[Placed], bool],
-    running: Callable[[Placed], bool] | None,
+    now: Callable[[Placed], bool],
+    then: Callable[[Placed], bool],
     free_mib: float | None,
 ) -> CardBudget:
-    gpu = host.gpus[card]
-    claims = [(one, _card_claim(one, gpu)) for one in placed]
-    now = running or (lambda one: one.workload.state == "serving" and not starting(one))
-    stays = running or (lambda one: False)
-    after = [claim for one, claim in claims if one.workload.state == "serving" or starting(one) or (stays(one))]
-    return CardBudget(card, gpu.vram, gpu.driver_reserve, [claim for one, claim in claims if now(one)], after, free_mib)
+    before = [_card_claim(one, gpu) for one in placed if now(one)]
+    after = [_card_claim(one, gpu) for one in placed if then(one)]
+    return CardBudget(card, gpu.vram, gpu.driver_reserve, before, after, free_mib)
 
 
 def _card_claim(one: Placed, gpu: Gpu) -> CardClaim:
@@ -223,7 +227,8 @@ def _reserve_findings(
 ) -> list[Finding]:
     if reserve is None or claim.mib is None or is_full_size(claim, reserve):
         return []
-    rule = f"card {card} of {host.host} is kept for a seat of {gib_text(reserve.full_size_from)} or more ({reserve.reason})"
+    size = gib_text(reserve.full_size_from)
+    rule = f"card {card} of {host.host} is kept for a seat of {size} or more ({reserve.reason})"
     subject = one.subject
     if one.workload.state == "serving":
         text = f"{one.name} claims {gib_text(claim.mib)} and serves for good, but {rule}"
@@ -249,8 +254,8 @@ def _tenant_findings(
             found.append(finding("vram.tenant_displaced", one.subject, text))
         elif sizes_by_total(other.workload):
             text = (
-                f"{one.name} shares card {card} of {host.host} with {other.name}, which sizes its KV cache by the card's "
-                f"total, not by what is free: if {one.name} runs while {other.name} starts, {other.name} may refuse to start"
+                f"{one.name} shares card {card} of {host.host} with {other.name}, which sizes its KV cache by the "
+                f"card's total, not by what is free: {other.name} may refuse to start while {one.name} runs"
             )
             found.append(finding("vram.total_sized_neighbour", one.subject, text))
     return found

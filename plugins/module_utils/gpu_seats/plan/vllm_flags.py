@@ -104,8 +104,9 @@ def tables_for(build: Build) -> FlagTables:
     nearest = after or before or versions[-1]
     where = f"older than {nearest}, the oldest" if after else f"newer than {nearest}, the newest"
     known = before or after
-    why = f"{build.text or 'this image'} is {where if known else 'of no known release; nearest is ' + nearest + ', the newest'}"
-    return FlagTables(flag_table(nearest), None, False, f"{why} with a table")
+    place = where if known else f"of no known release, so it is held against {nearest}, the newest"
+    why = f"{build.text or 'this image'} is {place} with a table"
+    return FlagTables(flag_table(nearest), None, False, why)
 
 
 def _neighbours(build: Build, versions: tuple[str, ...]) -> tuple[str | None, str | None]:
@@ -129,7 +130,7 @@ def _neighbours(build: Build, versions: tuple[str, ...]) -> tuple[str | None, st
 
 
 def list_form(row: dict[str, Any]) -> str:
-    """How a list is written for a flag: ``append`` (flag and value each time), ``json``, else ``many`` values in one go."""
+    """How a list is written for a flag: ``append`` (flag and value each time), ``json``, else ``many`` values."""
     if row.get("action") == "append":
         return "append"
     type_ = str(row.get("type", ""))

@@ -1,4 +1,4 @@
-"""One workload as a Compose service, and services as a Compose project: data, in the form ``docker compose config`` prints.
+"""One workload as a Compose service, and services as a Compose project: data, as ``docker compose config`` prints it.
 
 Sizes are whole bytes as text, durations ``1m30s``, ports and mounts in their long form: what Compose itself makes of
 shorter spellings, so that the file and ``docker compose config`` can be compared value by value.
@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from ..declare.seat import Seat, VllmOptions
 from ..declare.workload import Healthcheck, Mount
 from ..plan.names import container_name
+from ..plan.vllm_options import LLAMACPP_PORT, VLLM_PORT
 from .labels import service_labels
-from .llamacpp_command import LLAMACPP_PORT, llamacpp_command
-from .vllm_command import VLLM_PORT, vllm_command
+from .llamacpp_command import llamacpp_command
+from .vllm_command import vllm_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from ..declare.seat import LlamacppOptions, Seat
-
-LLAMACPP_PORT = 8080
-"""Where llama-server listens unless told otherwise."""
+from ..plan.vllm_options import LLAMACPP_PORT
 
 
 def llamacpp_command(name: str, seat: Seat) -> list[str]:

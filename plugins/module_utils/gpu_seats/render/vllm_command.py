@@ -7,18 +7,15 @@ argument parser of vLLM 0.28 to 0.33, written out in full (no abbreviations).
 from __future__ import annotations
 
 import json
-import math
 from typing import TYPE_CHECKING, Any
 
 from ..declare.seat import Engram, Seat, Speculative, VllmOptions
 from ..plan.kv_bytes import bytes_of_mib, engine_text
+from ..plan.vllm_options import VLLM_PORT, runner_of, tensor_parallel_of, utilisation_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-VLLM_PORT = 8000
-"""Where vLLM listens unless told otherwise."""
-POOLING_TASKS = frozenset({"embedding", "rerank", "reward"})
 _NOT_FOR_THE_ENGINE = {"engram": {"table"}, "speculative": {"mtp_layers"}}
 
 
@@ -66,35 +63,6 @@ def _own_options(seat: Seat, options: VllmOptions, card_total_mib: float | None)
         ("--hf-overrides", options.hf_overrides),
         ("--enforce-eager", options.enforce_eager or None),
     ]
-
-
-def runner_of(seat: Seat) -> str | None:
-    """The declared runner; embedding, rerank and reward seats pool unless told otherwise."""
-    declared = (seat.vllm or VllmOptions()).runner
-    return declared or ("pooling" if seat.task in POOLING_TASKS else None)
-
-
-def tensor_parallel_of(seat: Seat) -> int | None:
-    """The declared tensor parallel size; one worker a card where several cards are named and nothing else is said."""
-    options = seat.vllm or VllmOptions()
-    if options.tensor_parallel_size is not None:
-        return options.tensor_parallel_size
-    spread_otherwise = {"pipeline-parallel-size", "data-parallel-size"} & set(options.flags)
-    return len(seat.gpus) if len(seat.gpus) > 1 and not spread_otherwise else None
-
-
-def utilisation_of(seat: Seat, card_total_mib: float | None) -> float | None:
-    """The declared utilisation; with pinned KV and a claim, the claim's share of the card, rounded down.
-
-    Pinned KV bytes make vLLM ignore the utilisation for sizing, but start-up still refuses when less than total x
-    utilisation is free (default 0.92). With the claim's own share that check asks for exactly what the seat may use.
-    """
-    options = seat.vllm or VllmOptions()
-    if options.gpu_memory_utilization is not None or options.kv_cache_memory is None:
-        return options.gpu_memory_utilization
-    if seat.claim.vram is None or not card_total_mib:
-        return None
-    return math.floor(seat.claim.vram / card_total_mib * 100) / 100 or 0.01
 
 
 def _engine_mapping(kind: str, record: Engram | Speculative | None) -> dict[str, Any] | None:
