@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from .fleet import Fleet
 from .problems import DeclarationError, Problem, did_you_mean, listed
@@ -42,15 +43,30 @@ class Selection:
 
     def on(self, host: str) -> list[Selected]:
         """What is selected on one host."""
-        return [one for one in self.selected if one.host == host]
+        return self._by_host.get(host, [])
 
     def of(self, stack: str) -> list[Selected]:
         """What is selected of one stack."""
-        return [one for one in self.selected if one.stack == stack]
+        return self._by_stack.get(stack, [])
 
     def find(self, stack: str, workload: str) -> Selected | None:
         """The entry of one workload, None when it is not selected."""
         return next((one for one in self.of(stack) if one.workload == workload), None)
+
+    @cached_property
+    def _by_host(self) -> dict[str, list[Selected]]:
+        return _grouped(self.selected, lambda one: one.host)
+
+    @cached_property
+    def _by_stack(self) -> dict[str, list[Selected]]:
+        return _grouped(self.selected, lambda one: one.stack)
+
+
+def _grouped(selected: Iterable[Selected], key: Callable[[Selected], str]) -> dict[str, list[Selected]]:
+    groups: dict[str, list[Selected]] = {}
+    for one in selected:
+        groups.setdefault(key(one), []).append(one)
+    return groups
 
 
 def select(fleet: Fleet, asked: str, retired: bool = False) -> Selection:
