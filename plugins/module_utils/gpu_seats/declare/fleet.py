@@ -85,6 +85,8 @@ class _Loading:
     seen: dict[str, set[str]] = field(default_factory=lambda: {"site": set(), "host": set(), "stack": set()})
 
     def shown(self, path: FilePath) -> str:
+        """The file to edit: an inventory may reach another one's files by links."""
+        path = path.resolve()
         return str(path.relative_to(self.root)) if path.is_relative_to(self.root) else str(path)
 
     def fault(self, path: FilePath, message: str, allowed: str = "", remedy: str = "") -> None:

@@ -28,7 +28,7 @@ def groups_of(inventory: Path) -> dict[str, set[str]] | None:
 
 def _trees(path: Path) -> Iterator[tuple[str, Any]]:
     try:
-        data = yaml.load(path.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506
+        data = yaml.load(path.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except (OSError, ValueError, yaml.YAMLError):
         return
     if isinstance(data, dict) and "plugin" not in data:
@@ -53,6 +53,8 @@ def inventory_problems(fleet: Fleet, inventory: Path) -> Iterator[Problem]:
     everywhere = set().union(*groups.values())
     for name, host in fleet.hosts.items():
         source = fleet.origins[f"host:{name}"]
+        if host.site not in fleet.sites:
+            continue  # said already
         if name not in everywhere:
             message = "is in no group of the inventory, so no play reaches it"
             yield source.problem(("host",), message, remedy=f"add it to hosts.yml, below site_{host.site}")

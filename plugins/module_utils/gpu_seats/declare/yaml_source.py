@@ -65,8 +65,10 @@ class Source:
         return int(key_node.start_mark.line) + 1 if key_node is not None else 1
 
     def value_line(self, path: Path) -> int:
-        """Line of the value at `path`; a list item has no key, so this is also where an item stands."""
+        """Line of the value at `path`: of its key where the value is a block below it, of the item in a list."""
         _, value_node = self._nodes(path)
+        if isinstance(value_node, yaml.CollectionNode) and not value_node.flow_style:
+            return self.line(path)
         return int(value_node.start_mark.line) + 1 if value_node is not None else self.line(path)
 
     def written(self, path: Path) -> str | None:
