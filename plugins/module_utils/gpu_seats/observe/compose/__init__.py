@@ -1,0 +1,1 @@
+"""What Docker Compose prints: progress, warnings, failures, and its rendered configuration."""

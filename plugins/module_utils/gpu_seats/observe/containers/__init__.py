@@ -1,0 +1,1 @@
+"""What Docker says of containers: ``docker inspect``, ``docker ps``, ``docker port``."""
