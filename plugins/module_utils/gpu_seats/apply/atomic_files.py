@@ -109,7 +109,7 @@ def write_file(change: FileChange) -> bool:
         return False
     path = Path(wanted.path)
     try:
-        make_directory(path.parent, 0o700 if wanted.secret else 0o755)
+        make_directory(path.parent, 0o755)
         if change.content_differs:
             _replace(path, wanted)
         else:

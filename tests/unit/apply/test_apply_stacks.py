@@ -1,0 +1,494 @@
+"""apply_stacks as a whole: real files in a temporary directory against a Docker host in memory."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from fake_docker_host import (
+    FakeDockerHost,
+    Killed,
+    actions,
+    codes,
+    compose_service,
+    image_id,
+    rendered,
+    stack_of,
+)
+
+from gpu_seats.apply.stacks_run import RunOptions, apply_stacks, keep_stacks, retire_stacks
+from gpu_seats.apply.wanted import wanted_stack
+
+CHECK = RunOptions(check_mode=True)
+DO = RunOptions()
+
+
+@pytest.fixture
+def docker():
+    return FakeDockerHost()
+
+
+def tree(base):
+    return {str(path): path.read_bytes() for path in Path(base).rglob("*") if path.is_file()}
+
+
+def test_four_ways_check_do_check_do(docker, tmp_path):
+    """Check mode decides what a real run does and touches nothing; the second run has nothing to do."""
+    stack = stack_of(tmp_path)
+    (planned,) = apply_stacks([stack], docker.host(), CHECK)
+    assert (planned.changed, actions(planned)) == (True, {"app": "create"})
+    assert docker.found == {} and tree(tmp_path) == {}
+    (done,) = apply_stacks([stack], docker.host(), DO)
+    assert done.actions == planned.actions
+    assert docker.named("app")["NetworkSettings"]["Ports"] == {"8000/tcp": [{"HostIp": "", "HostPort": "8022"}]}
+    before, calls = docker.ids(), len(docker.calls)
+    for options in (CHECK, DO):
+        (again,) = apply_stacks([stack], docker.host(), options)
+        assert (again.changed, again.failed, actions(again)) == (False, False, {"app": "none"})
+        assert again.diff == []
+    assert docker.ids() == before and len(docker.calls) == calls
+
+
+def test_changed_label_recreates_only_its_service_and_says_which_label(docker, tmp_path):
+    """Labels attach at creation: a renumbered link must recreate the container, its neighbour must keep running."""
+
+    def services(address):
+        links = {"homepage.href": f"http://{address}:8022/"}
+        return {"app": compose_service("app", port=8022, extra_labels=links), "other": compose_service("other")}
+
+    apply_stacks([stack_of(tmp_path, services=services("10.250.50.54"))], docker.host(), DO)
+    before = docker.ids()
+    (result,) = apply_stacks([stack_of(tmp_path, services=services("10.251.50.54"))], docker.host(), DO)
+    assert actions(result) == {"app": "recreate", "other": "none"}
+    why = next(one["why"] for one in result.actions if one["action"] == "recreate")
+    assert why == "label homepage.href: 'http://10.250.50.54:8022/' -> 'http://10.251.50.54:8022/'"
+    assert docker.ids()["other"] == before["other"] and docker.ids()["app"] != before["app"]
+
+
+def test_only_the_services_that_change_are_named_to_compose(docker, tmp_path):
+    """Compose gets -p, --no-deps and the service's name, never --remove-orphans, and pulls nothing by itself."""
+    apply_stacks([stack_of(tmp_path)], docker.host(), DO)
+    (command,) = [call for call in docker.calls if " up " in call]
+    assert "--project-name one " in command and command.endswith(" app")
+    assert "--no-deps" in command and "--pull never" in command and "--remove-orphans" not in command
+
+
+def test_changed_image_is_named_in_the_reason(docker, tmp_path):
+    apply_stacks([stack_of(tmp_path)], docker.host(), DO)
+    (result,) = apply_stacks(
+        [stack_of(tmp_path, services={"app": compose_service("app", "app:2", 8022)})], docker.host(), DO
+    )
+    assert [one["why"] for one in result.actions if one["action"] == "recreate"] == ["image app:1 -> app:2"]
+
+
+def test_image_pulled_anew_under_the_same_tag_recreates(docker, tmp_path):
+    stack = stack_of(tmp_path)
+    apply_stacks([stack], docker.host(), DO)
+    docker.registry["app:1"] = image_id("app:1 of next week")
+    (result,) = apply_stacks([stack], docker.host(), RunOptions(pull="always"))
+    assert actions(result) == {"app": "recreate"}
+    assert docker.named("app")["Image"] == image_id("app:1 of next week")
+
+
+@pytest.mark.parametrize(
+    ("status", "networks", "action"),
+    [
+        ("exited", True, "start"),
+        ("exited", False, "recreate"),
+        ("created", False, "recreate"),
+        ("created", True, "recreate"),
+        ("paused", True, "start"),
+        ("restarting", True, "recreate"),
+        ("dead", True, "recreate"),
+    ],
+)
+def test_container_that_does_not_run_is_repaired(docker, tmp_path, status, networks, action):
+    """A start that failed leaves no network; starting such a container again would run it without its port."""
+    stack = stack_of(tmp_path)
+    apply_stacks([stack], docker.host(), DO)
+    one = docker.named("app")
+    one["State"]["Status"] = status
+    if status != "paused":
+        one["NetworkSettings"] = {"Ports": {}, "Networks": {"x": {}} if networks else {}}
+    (result,) = apply_stacks([stack], docker.host(), DO)
+    assert (actions(result), result.changed, result.failed) == ({"app": action}, True, False)
+    assert docker.named("app")["State"]["Status"] == "running"
+    assert docker.named("app")["NetworkSettings"]["Ports"]
+    assert not apply_stacks([stack], docker.host(), DO)[0].changed
+
+
+@pytest.mark.parametrize("ports", [{}, {"8000/tcp": []}, {"8000/tcp": None}])
+def test_running_without_its_published_port_is_recreated(docker, tmp_path, ports):
+    """Healthy and unreachable: the port is not in NetworkSettings although it was asked for (moby#51758)."""
+    stack = stack_of(tmp_path)
+    apply_stacks([stack], docker.host(), DO)
+    one = docker.named("app")
+    one["State"]["Health"] = {"Status": "healthy"}
+    one["NetworkSettings"]["Ports"] = ports
+    (result,) = apply_stacks([stack], docker.host(), DO)
+    assert actions(result) == {"app": "recreate"}
+    assert "without its published port 8022->8000/tcp" in result.actions[0]["why"]
+    assert docker.named("app")["Id"] != one["Id"] and docker.named("app")["NetworkSettings"]["Ports"]
+
+
+def test_host_network_has_no_ports_to_lose(docker, tmp_path):
+    stack = stack_of(tmp_path)
+    apply_stacks([stack], docker.host(), DO)
+    docker.named("app")["HostConfig"]["NetworkMode"] = "host"
+    docker.named("app")["NetworkSettings"]["Ports"] = {}
+    assert not apply_stacks([stack], docker.host(), DO)[0].changed
+
+
+def test_port_lost_in_a_race_while_starting_is_cured_in_the_same_run(docker, tmp_path):
+    docker.loses_ports_of = ["app"]
+    (result,) = apply_stacks([stack_of(tmp_path)], docker.host(), DO)
+    assert not result.failed and docker.named("app")["NetworkSettings"]["Ports"]
+    assert [one["action"] for one in result.actions if one["action"] != "write"] == ["create", "recreate"]
+
+
+def test_port_that_stays_lost_is_a_finding(docker, tmp_path):
+    docker.loses_ports_of = ["app", "app"]
+    (result,) = apply_stacks([stack_of(tmp_path)], docker.host(), DO)
+    assert result.failed and codes(result) == ["port.unpublished"]
+
+
+def test_taken_port_leaves_no_container_that_could_start_without_it(docker, tmp_path):
+    """The created container of a failed bind would run unpublished after the next boot."""
+    docker.fails["app"] = (
+        "Error response from daemon: driver failed programming external connectivity on endpoint app (ddf5): "
+        "Bind for 0.0.0.0:8022 failed: port is already allocated"
+    )
+    (result,) = apply_stacks([stack_of(tmp_path)], docker.host(), DO)
+    assert result.failed and codes(result) == ["port.taken"] and docker.names() == []
+    found = result.findings[0]
+    assert found.subject == "port:8022" and found.evidence["rc"] == 1 and "docker compose" in found.evidence["cmd"]
+    assert sum(" up " in call for call in docker.calls) == 1, "a taken port stays taken: no retry"
+    docker.fails.clear()
+    assert actions(apply_stacks([stack_of(tmp_path)], docker.host(), DO)[0]) == {"app": "create"}
+
+
+def test_host_address_that_is_not_up_yet_is_tried_again(docker, tmp_path):
+    text = "driver failed programming external connectivity on endpoint app: listen tcp4 10.251.50.54:8022: bind: "
+    docker.fails["app"] = text + "cannot assign requested address"
+    (result,) = apply_stacks([stack_of(tmp_path)], docker.host(), DO)
+    assert codes(result) == ["port.address_not_up"]
+    assert sum(" up " in call for call in docker.calls) == 4
+
+
+def test_container_made_by_hand_is_adopted(docker, tmp_path):
+    """Same project and service without our labels: made anew, and its Compose file is kept beside ours."""
+    stack = stack_of(tmp_path)
+    Path(stack.directory).mkdir(parents=True)
+    Path(stack.compose_file).write_text("services: {app: {image: 'app:1'}}\n")
+    docker.add(
+        "app", labels={"com.docker.compose.project": "one", "com.docker.compose.service": "app"}, ports=["8022:8000"]
+    )
+    (result,) = apply_stacks([stack], docker.host(), DO)
+    assert actions(result) == {"app": "recreate"}
+    assert "made outside gpu-seats" in next(one["why"] for one in result.actions if one["action"] == "recreate")
+    kept = Path(stack.compose_file + ".before-gpu-seats")
+    assert kept.read_text() == "services: {app: {image: 'app:1'}}\n"
+
+
+@pytest.mark.parametrize("proper_stands", [True, False])
+def test_leftover_of_a_recreate_that_was_cut_short_is_removed(docker, tmp_path, proper_stands):
+    stack = stack_of(tmp_path)
+    apply_stacks([stack], docker.host(), DO)
+    own = dict(docker.named("app")["Config"]["Labels"])
+    if not proper_stands:
+        docker.remove("app")
+    docker.add(
+        "0a1b2c3d4e5f_app", status="created", labels={**own, "com.docker.compose.replace": "app"}, networks=False
+    )
+    (result,) = apply_stacks([stack], docker.host(), DO)
+    assert actions(result) == {"0a1b2c3d4e5f_app": "remove", "app": "none" if proper_stands else "create"}
+    assert docker.names() == ["app"]
+
+
+def test_replace_label_of_a_finished_recreate_is_no_leftover(docker, tmp_path):
+    """Compose leaves the label on the container for good (seen with 2.26.1)."""
+    stack = stack_of(tmp_path)
+    apply_stacks([stack], docker.host(), DO)
+    docker.named("app")["Config"]["Labels"]["com.docker.compose.replace"] = "f" * 64
+    assert not apply_stacks([stack], docker.host(), DO)[0].changed
+
+
+def test_orphan_of_own_stack_goes_and_a_stranger_stays(docker, tmp_path):
+    two = {"app": compose_service("app"), "old": compose_service("old")}
+    apply_stacks([stack_of(tmp_path, services=two)], docker.host(), DO)
+    docker.add("stranger", labels={"com.docker.compose.project": "one", "com.docker.compose.service": "zzz"})
+    docker.add("foreign", labels={"com.docker.compose.project": "two", "com.docker.compose.service": "old"})
+    (result,) = apply_stacks([stack_of(tmp_path, services={"app": compose_service("app")})], docker.host(), DO)
+    assert actions(result) == {"old": "remove", "app": "none"}
+    assert docker.names() == ["app", "foreign", "stranger"]
+    assert codes(result) == ["compose.stranger_in_project"] and not result.failed
+
+
+def test_container_name_held_by_a_stranger_is_refused(docker, tmp_path):
+    docker.add("app", labels={})
+    (result,) = apply_stacks([stack_of(tmp_path)], docker.host(), DO)
+    assert result.failed and codes(result) == ["compose.container_name_taken"]
+    assert tree(tmp_path) == {} and docker.names() == ["app"]
+
+
+class TestOtherSpelling:
+    """Old Compose dropped the dots of a directory's name: qwen3.5-122b ran as project qwen35-122b."""
+
+    def stack(self, base, **more):
+        return stack_of(base, "qwen3-5", project_aliases=["qwen35"], **more)
+
+    def old(self, docker, **labels):
+        return docker.add(
+            "app", labels={"com.docker.compose.project": "qwen35", "com.docker.compose.service": "app", **labels}
+        )
+
+    def test_refused_before_anything_is_touched(self, docker, tmp_path):
+        old = self.old(docker)
+        (result,) = apply_stacks([self.stack(tmp_path)], docker.host(), DO)
+        assert result.failed and codes(result) == ["compose.project_other_spelling"]
+        assert docker.ids() == {"app": old["Id"]} and tree(tmp_path) == {}
+
+    def test_taken_over_when_told(self, docker, tmp_path):
+        old = self.old(docker)
+        (result,) = apply_stacks([self.stack(tmp_path)], docker.host(), RunOptions(take_over=True))
+        assert not result.failed and docker.names() == ["app"] and docker.ids()["app"] != old["Id"]
+
+    def test_dormant_stack_only_warns(self, docker, tmp_path):
+        self.old(docker)
+        (result,) = apply_stacks([self.stack(tmp_path, runs={"app": "stopped"})], docker.host(), DO)
+        assert not result.failed and [one.severity for one in result.findings] == ["warning"]
+
+    def test_own_label_under_a_project_nobody_thought_of(self, docker, tmp_path):
+        docker.add("x", labels={"com.docker.compose.project": "zzz", "gpu-seats.stack": "qwen3-5"})
+        (result,) = apply_stacks([self.stack(tmp_path)], docker.host(), DO)
+        assert result.failed and codes(result) == ["compose.project_other_spelling"]
+
+
+class TestRunStates:
+    def test_dormant_is_on_disk_and_stopped(self, docker, tmp_path):
+        apply_stacks([stack_of(tmp_path)], docker.host(), DO)
+        (result,) = apply_stacks([stack_of(tmp_path, runs={"app": "stopped"})], docker.host(), DO)
+        assert actions(result) == {"app": "stop"} and docker.named("app")["State"]["Status"] == "exited"
+        assert not apply_stacks([stack_of(tmp_path, runs={"app": "stopped"})], docker.host(), DO)[0].changed
+
+    def test_dormant_is_not_created_and_its_image_not_pulled(self, docker, tmp_path):
+        services = {"app": compose_service("app", "absent:1")}
+        (result,) = apply_stacks([stack_of(tmp_path, services=services, runs={"app": "stopped"})], docker.host(), DO)
+        assert not result.failed and docker.names() == [] and docker.calls == []
+        assert Path(f"{tmp_path}/compose/one/compose.yaml").exists()
+
+    @pytest.mark.parametrize(("status", "action"), [("running", "recreate"), ("exited", "none")])
+    def test_on_demand_is_renewed_only_while_it_runs(self, docker, tmp_path, status, action):
+        apply_stacks([stack_of(tmp_path)], docker.host(), DO)
+        docker.named("app")["State"]["Status"] = status
+        services = {"app": compose_service("app", "app:2", 8022)}
+        (result,) = apply_stacks([stack_of(tmp_path, services=services, runs={"app": "keep"})], docker.host(), DO)
+        assert actions(result) == {"app": action}
+
+    def test_retired_is_only_reported_by_a_deploy(self, docker, tmp_path):
+        apply_stacks([stack_of(tmp_path)], docker.host(), DO)
+        (result,) = apply_stacks([stack_of(tmp_path, runs={"app": "absent"})], docker.host(), DO)
+        assert codes(result) == ["seat.retired_still_there"] and not result.changed and docker.names() == ["app"]
+
+
+class TestImages:
+    def test_missing_image_is_pulled_before_anything_is_touched(self, docker, tmp_path):
+        docker.registry["new:1"] = image_id("new:1")
+        stack = stack_of(tmp_path, services={"app": compose_service("app", "new:1")})
+        (planned,) = apply_stacks([stack], docker.host(), CHECK)
+        assert codes(planned) == ["compose.image_to_pull"] and planned.changed and docker.calls == []
+        (result,) = apply_stacks([stack], docker.host(), DO)
+        assert not result.failed and docker.calls[0].startswith("docker pull")
+
+    def test_pull_that_fails_touches_nothing_and_hides_no_other_stack(self, docker, tmp_path):
+        bad = stack_of(tmp_path, "bad", services={"b": compose_service("b", "gone:1")})
+        results = apply_stacks([bad, stack_of(tmp_path)], docker.host(), DO)
+        assert codes(results[0]) == ["image.missing"] and results[0].failed and not results[0].changed
+        assert not results[1].failed and docker.names() == ["app"]
+        assert not Path(bad.directory).exists()
+
+    def test_never_pull_refuses(self, docker, tmp_path):
+        stack = stack_of(tmp_path, services={"app": compose_service("app", "new:1")})
+        for options in (RunOptions(pull="never", check_mode=True), RunOptions(pull="never")):
+            (result,) = apply_stacks([stack], docker.host(), options)
+            assert codes(result) == ["compose.image_missing"] and tree(tmp_path) == {} and docker.calls == []
+
+
+def test_secret_file_is_private_from_the_start_and_never_in_a_diff(docker, tmp_path):
+    path = f"{tmp_path}/conf/one/app.env"
+    secret = {"path": path, "mode": "0600", "secret": True, "secret_content": "TOKEN='s3cret'\n"}
+    (result,) = apply_stacks([stack_of(tmp_path, files=[secret])], docker.host(), DO)
+    assert os.stat(path).st_mode & 0o777 == 0o600
+    secret["secret_content"] = "TOKEN='other'\n"
+    (again,) = apply_stacks([stack_of(tmp_path, files=[secret])], docker.host(), DO)
+    shown = str([result.diff, again.diff, again.actions])
+    assert "s3cret" not in shown and "other'" not in shown and "(secret content changed)" in shown
+
+
+def test_full_disk_leaves_the_old_file_and_the_containers(docker, tmp_path, monkeypatch):
+    apply_stacks([stack_of(tmp_path)], docker.host(), DO)
+    before, ids = tree(tmp_path), docker.ids()
+
+    def full(_descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    changed = stack_of(tmp_path, services={"app": compose_service("app", "app:2")})
+    (result,) = apply_stacks([changed], docker.host(), DO)
+    assert codes(result) == ["compose.file_not_written"] and "No space left" in result.findings[0].message
+    assert tree(tmp_path) == before and docker.ids() == ids
+
+
+class TestKilledRun:
+    """A run that ends at any step leaves nothing that the next run does not repair."""
+
+    def steps(self, tmp_path):
+        seen = []
+        docker = self.standing(tmp_path / "dry")
+        apply_stacks([self.wanted(tmp_path / "dry")], docker.host(checkpoint=seen.append), DO)
+        return seen
+
+    def standing(self, base):
+        docker = FakeDockerHost()
+        services = {name: compose_service(name) for name in ("app", "old", "late")}
+        runs = {"late": "stopped"}
+        apply_stacks([stack_of(base, services=services)], docker.host(), DO)
+        docker.remove("late")
+        assert runs
+        return docker
+
+    def wanted(self, base):
+        services = {"app": compose_service("app", "app:2", 8022), "late": compose_service("late", port=8023)}
+        secret = {"path": f"{base}/conf/one/app.env", "mode": "0600", "secret": True, "secret_content": "A='1'\n"}
+        return stack_of(base, services=services, files=[secret])
+
+    def test_every_step(self, tmp_path):
+        steps = self.steps(tmp_path)
+        assert len(steps) >= 6
+        for number in range(len(steps)):
+            base = tmp_path / str(number)
+            docker, left = self.standing(base), [number]
+
+            def kill(_name, left=left):
+                if left[0] == 0:
+                    raise Killed
+                left[0] -= 1
+
+            with pytest.raises(Killed):
+                apply_stacks([self.wanted(base)], docker.host(checkpoint=kill), DO)
+            (repaired,) = apply_stacks([self.wanted(base)], docker.host(), DO)
+            assert not repaired.failed and docker.names() == ["app", "late"]
+            assert docker.named("app")["Config"]["Image"] == "app:2"
+            assert not apply_stacks([self.wanted(base)], docker.host(), DO)[0].changed
+            assert not list(base.rglob(".gpu-seats-new.*"))
+
+    def test_temporary_file_of_a_killed_run_is_swept(self, docker, tmp_path):
+        stack = stack_of(tmp_path)
+        Path(stack.directory).mkdir(parents=True)
+        left = Path(stack.directory) / ".gpu-seats-new.compose.yaml.4711"
+        left.write_text("half")
+        apply_stacks([stack], docker.host(), DO)
+        assert not left.exists()
+
+
+class TestLastGood:
+    def secret(self, base, value):
+        return {"path": f"{base}/conf/one/app.env", "mode": "0600", "secret": True, "secret_content": f"A='{value}'\n"}
+
+    def good(self, base, **more):
+        checks = [{"seat": "app", "service": "app", "served_name": "good"}]
+        return stack_of(base, files=[self.secret(base, "old")], checks=checks, **more)
+
+    def bad(self, base):
+        checks = [{"seat": "app", "service": "app", "served_name": "bad"}]
+        services = {"app": compose_service("app", "app:3", 8022)}
+        return stack_of(base, services=services, files=[self.secret(base, "new")], checks=checks)
+
+    def test_kept_once_privately_and_known_as_kept(self, docker, tmp_path):
+        stack = self.good(tmp_path)
+        (result,) = apply_stacks([stack], docker.host(), DO)
+        assert result.last_good is False
+        assert [one.changed for one in keep_stacks([stack], True)] == [True]
+        assert not Path(stack.directory, ".last-good").exists()
+        assert [one.changed for one in keep_stacks([stack], False)] == [True]
+        assert [one.changed for one in keep_stacks([stack], False)] == [False]
+        assert apply_stacks([stack], docker.host(), DO)[0].last_good is True
+        kept = Path(stack.directory, ".last-good")
+        assert kept.stat().st_mode & 0o777 == 0o700
+        assert {oct(path.stat().st_mode & 0o777) for path in kept.rglob("*") if path.is_file()} == {"0o600"}
+
+    def test_rollback_brings_back_files_secrets_containers_and_checks(self, docker, tmp_path):
+        good = self.good(tmp_path)
+        apply_stacks([good], docker.host(), DO)
+        keep_stacks([good], False)
+        apply_stacks([self.bad(tmp_path)], docker.host(), DO)
+        assert docker.named("app")["Config"]["Image"] == "app:3"
+        (result,) = apply_stacks([self.bad(tmp_path)], docker.host(), RunOptions(rollback=True))
+        assert docker.named("app")["Config"]["Image"] == "app:1" and result.changed and result.last_good
+        assert Path(f"{tmp_path}/conf/one/app.env").read_text() == "A='old'\n"
+        assert [check["served_name"] for check in result.checks] == ["good"]
+
+    def test_rollback_without_a_good_deploy_touches_nothing(self, docker, tmp_path):
+        apply_stacks([self.bad(tmp_path)], docker.host(), DO)
+        ids = docker.ids()
+        (result,) = apply_stacks([self.bad(tmp_path)], docker.host(), RunOptions(rollback=True))
+        assert codes(result) == ["compose.no_last_good"] and result.failed and docker.ids() == ids
+
+    @pytest.mark.parametrize("cut", ["after_old_is_set_aside", "before_swap"])
+    def test_swap_that_was_cut_short_loses_nothing(self, docker, tmp_path, cut):
+        good = self.good(tmp_path)
+        keep_stacks([good], False)
+        base = Path(good.directory)
+        if cut == "after_old_is_set_aside":
+            (base / ".last-good").rename(base / ".last-good.old")
+        (base / ".last-good.new").mkdir()
+        (base / ".last-good.new" / "compose.yaml").write_text("half")
+        (result,) = apply_stacks([self.bad(tmp_path)], docker.host(), RunOptions(rollback=True))
+        assert not result.failed and docker.named("app")["Config"]["Image"] == "app:1"
+        assert keep_stacks([self.bad(tmp_path)], False)[0].changed
+        assert keep_stacks([self.bad(tmp_path)], False)[0].changed is False
+
+
+class TestRetire:
+    def test_containers_go_and_files_are_archived(self, docker, tmp_path):
+        apply_stacks([stack_of(tmp_path)], docker.host(), DO)
+        docker.add("other", labels={"com.docker.compose.project": "two"})
+        retired = stack_of(tmp_path, runs={"app": "absent"})
+        (planned,) = retire_stacks([retired], docker.host(), CHECK)
+        assert planned.changed and docker.names() == ["app", "other"] and Path(retired.directory).exists()
+        (result,) = retire_stacks([retired], docker.host(), DO)
+        assert docker.names() == ["other"] and not Path(retired.directory).exists()
+        assert Path(result.archived, "compose.yaml").exists() and "/.retired/one-" in result.archived
+        (again,) = retire_stacks([retired], docker.host(), DO)
+        assert not again.changed and not again.failed
+
+    def test_other_seats_of_the_stack_stay_as_they_are(self, docker, tmp_path):
+        two = {"app": compose_service("app"), "old": compose_service("old")}
+        apply_stacks([stack_of(tmp_path, services=two)], docker.host(), DO)
+        kept = docker.ids()["app"]
+        data = rendered(tmp_path, services={"app": compose_service("app", "app:2")})
+        data["services"]["old"] = {"container": "old", "run": "absent", "digest": "", "image": "", "seat": "old"}
+        (result,) = retire_stacks([wanted_stack(data)], docker.host(), DO)
+        assert docker.ids() == {"app": kept} and not result.failed
+
+
+def test_one_stack_that_fails_does_not_stop_the_others(docker, tmp_path):
+    docker.fails["b"] = "Error response from daemon: something nobody has seen"
+    stacks = [stack_of(tmp_path, name, services={name: compose_service(name)}) for name in "abc"]
+    results = apply_stacks(stacks, docker.host(), DO)
+    assert [one.failed for one in results] == [False, True, False]
+    assert docker.names() == ["a", "c"] and codes(results[1]) == ["compose.engine_refused"]
+
+
+def test_seats_on_one_card_start_one_after_the_other(docker, tmp_path):
+    """Each waits for the one before; a seat alone on its card does not wait."""
+    data = [rendered(tmp_path, name, services={name: compose_service(name)}) for name in ("a", "b", "alone")]
+    for stack, gpus in zip(data, (["GPU-0"], ["GPU-0", "GPU-1"], ["GPU-9"])):
+        stack["services"][stack["name"]]["gpus"] = gpus
+    events = []
+    host = docker.host(wait_started=lambda stack, service: events.append((service.name, docker.names())))
+    apply_stacks([wanted_stack(one) for one in data], host, RunOptions(sequence=("b/b", "a/a")))
+    assert [name for name, _standing in events] == ["b"]
+    assert "a" not in events[0][1], "a must not be started before b is up"
+    assert docker.names() == ["a", "alone", "b"]
