@@ -77,7 +77,8 @@ def planning_measures() -> list[Measure]:
 def small_image(fleet: Fleet) -> str:
     """An image that the lab host has and that starts at once: of a declared service that serves no model."""
     present = set(on_lab_host("docker image ls --format '{{.Repository}}:{{.Tag}}'").split())
-    images = [service.image for stack in fleet.stacks.values() for service in stack.services.values() if service.image]
+    services = [service for stack in fleet.stacks.values() for service in stack.services.values()]
+    images = [service.image for service in services if service.image and not service.gpus]
     usable = [image for image in images if image in present]
     if not usable:
         raise PlayFailedError("no image of a declared service is on the lab host; run `make lab-reset`")
