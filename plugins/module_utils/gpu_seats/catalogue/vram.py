@@ -96,12 +96,6 @@ KINDS: dict[str, FindingKind] = {
         "bounds the activation peak.",
         "Set vllm.max_num_batched_tokens (8192 is a common value).",
     ),
-    "vram.kv_taken_from_log": FindingKind(
-        "warning",
-        "The pinned KV size equals the figure of vLLM's own 'to fully utilize gpu memory' log line. It comes from a "
-        "profile at max_num_batched_tokens depth and sits above what a long request survives.",
-        "Pin less and probe with the longest request that the seat must take.",
-    ),
     "ram.overcommitted": FindingKind(
         "error",
         "The serving workloads claim more host RAM than the host has after its reserve.",

@@ -181,6 +181,7 @@ def _card_findings(host: Host, card: str, gpu: Gpu, placed: list[Placed]) -> lis
     serving = [(one, claim) for one, claim in claims if one.workload.state == "serving"]
     tenants = [(one, claim) for one, claim in claims if one.workload.state == "on_demand"]
     found = [problem for one, claim in claims for problem in _reserve_findings(host, card, gpu.reserve, one, claim)]
+    found += _utilisation_findings(host, card, gpu, serving)
     text = over_card_text(host, card, gpu, [(one.name, claim.mib) for one, claim in serving])
     if text is not None:
         found.append(finding("vram.overcommitted", card_subject(host, card), text, _claims_evidence(serving)))
@@ -193,6 +194,26 @@ def _card_findings(host: Host, card: str, gpu: Gpu, placed: list[Placed]) -> lis
                 finding("vram.tenant_does_not_fit", one.subject, over, _claims_evidence([*beside, (one, claim)]))
             )
         found += _tenant_findings(host, card, gpu, one, serving)
+    return found
+
+
+def _utilisation_findings(
+    host: Host, card: str, gpu: Gpu, serving: list[tuple[Placed, ClaimEstimate]]
+) -> list[Finding]:
+    """Pinned seats whose declared utilisation wants more free at start than the others leave."""
+    found = []
+    for one, _ in serving:
+        options = one.workload.vllm if isinstance(one.workload, Seat) else None
+        if options is None or options.kv_cache_memory is None or options.gpu_memory_utilization is None:
+            continue
+        share, wanted = options.gpu_memory_utilization, options.gpu_memory_utilization * gpu.vram
+        left = gpu.vram - gpu.driver_reserve - sum(claim.mib or 0.0 for other, claim in serving if other is not one)
+        if wanted > left:
+            text = (
+                f"{one.name} pins its KV cache and still wants {share:g} x {gpu.vram:,.0f} = {wanted:,.0f} MiB free at "
+                f"start; card {card} of {host.host} has {left:,.0f} MiB left for it"
+            )
+            found.append(finding("vram.utilisation_over_share", one.subject, text, {"stack": one.stack}))
     return found
 
 
