@@ -98,12 +98,16 @@ def _unpublished(container: ContainerRecord, subject: str) -> list[Finding]:
 
 
 def _leftover(container: ContainerRecord, subject: str) -> list[Finding]:
+    """Compose names a new container ``<12 hex>_<name>`` until the old one is gone.
+
+    The label com.docker.compose.replace alone is no sign: Compose leaves it on what it recreated (seen with 2.26.1).
+    """
     name = _LEFTOVER_NAME.match(container.name or "")
-    if name is None and _REPLACE_LABEL not in container.labels:
+    if name is None:
         return []
-    what = f"of {name.group('name')}" if name else "(label com.docker.compose.replace)"
+    message = f"left over from an interrupted recreate of {name.group('name')}"
     evidence = {"name": container.name, "replace": container.labels.get(_REPLACE_LABEL)}
-    return [finding("container.recreate_leftover", subject, f"left over from an interrupted recreate {what}", evidence)]
+    return [finding("container.recreate_leftover", subject, message, evidence)]
 
 
 def _cause_of(container: ContainerRecord) -> tuple[str, dict[str, Any]]:
