@@ -263,4 +263,4 @@ class EngineServer(ThreadingHTTPServer):
 
     def start_answering(self) -> None:
         self.server_activate()
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+        threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()

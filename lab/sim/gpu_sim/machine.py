@@ -117,11 +117,11 @@ def make_claim_folders(machine: Machine) -> None:
         folder.chmod(0o777)
 
 
-def visible_cards(machine: Machine, visible_file: Path = VISIBLE_FILE) -> list[Card]:
+def visible_cards(machine: Machine) -> list[Card]:
     """The cards that this container may see, numbered from 0 as the real driver does; all of them on the host."""
-    if not visible_file.exists():
+    if not VISIBLE_FILE.exists():
         return machine.cards
-    wanted = json.loads(visible_file.read_text(encoding="utf-8"))["devices"]
+    wanted = json.loads(VISIBLE_FILE.read_text(encoding="utf-8"))["devices"]
     seen = [card for card in machine.cards if card.uuid in wanted]
     for index, card in enumerate(seen):
         card.index = index

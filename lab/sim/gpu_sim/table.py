@@ -45,7 +45,7 @@ def usage_line(r: Reading) -> str:
     power = f"{short(r.draw_w, 'W')} / {short(r.limit_w, 'W'):>5}"
     memory = f"{r.used_mib}MiB / {r.card.memory_total_mib:>6}MiB"
     util = short(r.util_percent, "%")
-    return f"|{fan:>4}  {temperature:>4}  {r.pstate:>4}      {power:>19} | {memory:>22} | {util:>7}      Default |"
+    return f"|{fan:>4}  {temperature:>4}  {r.pstate:>4}      {power:>18} | {memory:>22} | {util:>7}      Default |"
 
 
 def card_lines(r: Reading) -> list[str]:
@@ -62,7 +62,7 @@ def card_lines(r: Reading) -> list[str]:
 
 def process_lines(readings: list[Reading]) -> list[str]:
     rows = [
-        f"|  {r.card.index:>3}   N/A  N/A {c.pid:>16}      C   {c.process[:36]:<36} {c.mib:>6}MiB |"
+        f"|  {r.card.index:>3}   N/A  N/A {c.pid:>15}      C   {c.process[:36]:<36} {c.mib:>6}MiB |"
         for r in readings
         for c in r.claims
         if c.pid is not None

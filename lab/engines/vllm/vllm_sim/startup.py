@@ -94,7 +94,8 @@ def load(seat: Seat, version: str, fault: container.EngineFault | None, pause: f
     if fault is not None and fault.name == "out_of_memory":
         raise StartError(
             "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.37 GiB. GPU 0 has a total capacity of "
-            "94.97 GiB of which 1.21 GiB is free. Including non-PyTorch memory, this process has 93.76 GiB memory in use."
+            "94.97 GiB of which 1.21 GiB is free. Including non-PyTorch memory, this process has 93.76 GiB memory in "
+            "use."
         )
     spent = time.monotonic() - began
     log.emit(WORKER, "default_loader.py:501", f"Loading weights took {spent:.2f} seconds")
