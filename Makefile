@@ -1,6 +1,6 @@
 # The front door. `make help` lists what there is; everything sets itself up.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint unit lab lab-down lab-reset bench
+.PHONY: help setup demo test lint unit lab lab-down lab-reset bench docs
 PYTHON := .venv/bin/python
 
 help:  ## this list
@@ -32,3 +32,7 @@ lab-down: setup  ## remove the lab host (its caches stay; `python -m lab down --
 
 bench: setup  ## the measures, as ratios from one run
 	@$(PYTHON) tests/bench/run.py
+
+docs: setup  ## the findings reference and the JSON Schemas, made from the code
+	@.venv/bin/gpu-seats explain --markdown > docs/findings.md
+	@.venv/bin/gpu-seats schema --write

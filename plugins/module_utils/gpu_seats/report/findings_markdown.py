@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..findings import SEVERITIES, FindingKind
+from ..findings import FindingKind
 
 _INTRODUCTION = """\
 # Findings
@@ -18,20 +18,24 @@ entry.
 
 
 def findings_markdown(catalogue: Mapping[str, FindingKind]) -> str:
-    """The whole page: an index by severity, then every code with its meaning and remedy, grouped by area."""
-    parts = [_INTRODUCTION, _index(catalogue)]
-    for area in sorted({code.partition(".")[0] for code in catalogue}):
+    """The whole page: the areas and the critical codes with links, then every code by area."""
+    areas = sorted({_area(code) for code in catalogue})
+    parts = [_INTRODUCTION, _index(catalogue, areas)]
+    for area in areas:
         parts.append(f"## {area}\n")
-        parts += [_entry(code, catalogue[code]) for code in sorted(catalogue) if code.partition(".")[0] == area]
+        parts += [_entry(code, catalogue[code]) for code in sorted(catalogue) if _area(code) == area]
     return "\n".join(parts)
 
 
-def _index(catalogue: Mapping[str, FindingKind]) -> str:
-    lines = ["| severity | codes |", "|---|---|"]
-    for severity in SEVERITIES:
-        codes = sorted(code for code, kind in catalogue.items() if kind.severity == severity)
-        if codes:
-            lines.append(f"| {severity} | {', '.join(f'[`{code}`](#{_anchor(code)})' for code in codes)} |")
+def _area(code: str) -> str:
+    return code.partition(".")[0]
+
+
+def _index(catalogue: Mapping[str, FindingKind], areas: list[str]) -> str:
+    lines = [f"- [{area}](#{area}): {sum(_area(code) == area for code in catalogue)}" for area in areas]
+    critical = [f"[`{code}`](#{_anchor(code)})" for code in sorted(catalogue) if catalogue[code].severity == "critical"]
+    if critical:
+        lines += ["", f"Critical: {', '.join(critical)}."]
     return "\n".join(lines) + "\n"
 
 
