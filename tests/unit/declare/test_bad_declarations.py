@@ -5,7 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from declared_project import HOST, HOST_FILE, SITE, SITE_FILE, STACK, STACK_FILE, TENANT, problems, spoilt, write_project
+from declared_project import (
+    HOST,
+    HOST_FILE,
+    SITE,
+    SITE_FILE,
+    STACK,
+    STACK_FILE,
+    TENANT,
+    problems,
+    spoilt,
+    write_project,
+)
+
 from gpu_seats.declare.fleet import load_fleet
 from gpu_seats.declare.problems import DeclarationError
 
@@ -357,9 +369,7 @@ def test_a_host_outside_the_inventory_is_named(tmp_path: Path) -> None:
 def test_a_host_in_another_sites_group_is_named(tmp_path: Path) -> None:
     inventory = {"inventories/production/hosts.yml": "all: {children: {site_irv: {hosts: {fv-ml1: }}}}\n"}
     found = problems(tmp_path, inventory)
-    assert [(problem.key, problem.allowed) for problem in found] == [
-        ("gpu_seats_host.site", "the one group site_fv")
-    ]
+    assert [(problem.key, problem.allowed) for problem in found] == [("gpu_seats_host.site", "the one group site_fv")]
 
 
 @pytest.mark.parametrize("name", ["compose.yaml", "stack.yaml", None])
@@ -395,5 +405,5 @@ def test_vault_files_and_other_variables_are_none_of_ours(tmp_path: Path) -> Non
 
 def test_two_stack_directories_may_not_hold_one_name(tmp_path: Path) -> None:
     write_project(tmp_path, {"lab/stacks/blender/stack.yml": TENANT})
-    with pytest.raises(DeclarationError, match="lab/stacks/blender/stack.yml: is a second stack named blender"):
+    with pytest.raises(DeclarationError, match=r"lab/stacks/blender/stack\.yml: is a second stack named blender"):
         load_fleet(tmp_path, stacks_dirs=[Path("stacks"), Path("lab/stacks")])

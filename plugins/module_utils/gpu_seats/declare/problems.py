@@ -35,7 +35,7 @@ class Problem:
         rest = [self.remedy, allowed] if self.remedy.startswith("did you mean") else [allowed, self.remedy]
         parts = [said, *(part for part in rest if part)]
         key = f"{self.key}: " if self.key else ""
-        return f"{place}: {key}{'; '.join(parts)}"
+        return " ".join(f"{place}: {key}{'; '.join(parts)}".split())  # one line, whatever was written
 
     def as_dict(self) -> dict[str, Any]:
         return {**asdict(self), "text": str(self)}

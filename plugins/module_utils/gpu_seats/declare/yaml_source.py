@@ -134,6 +134,8 @@ def read_source(path: FilePath, shown: str, below: str = "") -> Source | None:
         return _with_data(source, loader, below)
     except yaml.MarkedYAMLError as error:
         raise DeclarationError([_syntax_problem(source, error)]) from None
+    except yaml.reader.ReaderError as error:
+        raise DeclarationError([_character_problem(source, error)]) from None
     except yaml.YAMLError as error:
         raise DeclarationError([Problem(shown, None, "", None, f"is no YAML: {error}")]) from None
     except RecursionError:
@@ -326,6 +328,14 @@ def reading(text: str, tag: str) -> str:
     if kind == "timestamp":
         return f"YAML 1.1 reads {text} as a date"
     return ""
+
+
+def _character_problem(source: Source, error: yaml.reader.ReaderError) -> Problem:
+    line = source.text[: error.position].count("\n") + 1
+    code = error.character if isinstance(error.character, int) else ord(str(error.character)[:1] or "\0")
+    return Problem(
+        source.file, line, "", None, f"is no YAML: character U+{code:04X} cannot stand in it", "", "remove it"
+    )
 
 
 def _syntax_problem(source: Source, error: yaml.MarkedYAMLError) -> Problem:
