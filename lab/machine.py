@@ -11,7 +11,7 @@ from .progress import say, step
 # program that must be on PATH -> Debian package that brings it
 PROGRAMS = {
     "dockerd": "docker.io",
-    "docker": "docker.io",
+    "docker": "docker-cli",  # Debian 12 has it in docker.io
     "iptables": "iptables",
     "mmdebstrap": "mmdebstrap",
     "ssh": "openssh-client",
@@ -39,21 +39,19 @@ def install_missing_packages() -> None:
         return
     names = " ".join(packages)
     if not has_program("apt-get"):
-        raise LabError(
-            f"missing on this machine: {names}; there is no apt-get here: install them with its package manager"
-        )
+        raise LabError(f"missing on this machine: {names}; there is no apt-get here, install them by other means")
     if os.geteuid() != 0 and not has_program("sudo"):
-        raise LabError(
-            f"missing on this machine: {names}; you are not root and there is no sudo: apt-get install {names}"
-        )
+        raise LabError(f"missing on this machine, and neither root nor sudo is to be had: apt-get install {names}")
     say(f"installing on this machine with apt-get: {names}")
-    environment = ["env", "DEBIAN_FRONTEND=noninteractive"]
+    apt_get = ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"]
     with step(f"installed {names}", usual="15 to 60 s"):
-        run(as_root(["apt-get", "-qq", "update"]), timeout_s=300, check=False)
-        run(
-            as_root([*environment, "apt-get", "-qq", "-y", "install", "--no-install-recommends", *packages]),
-            timeout_s=900,
-        )
+        run(as_root([*apt_get, "update"]), timeout_s=300, check=False)
+        known = [package for package in packages if _apt_knows(package)]
+        run(as_root([*apt_get, "-y", "install", "--no-install-recommends", *known]), timeout_s=900)
     still = missing_packages()
     if still:
-        raise LabError(f"still missing after the installation: {' '.join(still)}")
+        raise LabError(f"still missing after the installation: {' '.join(still)}; see /var/log/apt/term.log")
+
+
+def _apt_knows(package: str) -> bool:
+    return run(["apt-cache", "show", "--quiet", package], check=False).returncode == 0
