@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
+import textwrap
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
+from small_project import Outcome
 
 from gpu_seats.cli.main import command_parser
 from gpu_seats.findings import CATALOGUE
@@ -55,3 +59,32 @@ def test_index_links_of_the_reference_lead_to_headings() -> None:
     headings = {heading.replace(".", "").lower() for heading in re.findall(r"^##+ (.+)$", text, re.MULTILINE)}
     links = set(re.findall(r"\]\(#([^)]+)\)", text))
     assert links and links <= headings
+
+
+def declared(page: str) -> str:
+    """The YAML example of a how-to page, as a reader would copy it."""
+    text = (PROJECT / "docs" / page).read_text(encoding="utf-8")
+    block = next(block for _, block in FENCED.findall(text) if block.lstrip().startswith("# yaml-language-server"))
+    return textwrap.dedent(block)
+
+
+def test_the_seat_of_the_page_lints_in_the_fleet_of_the_project(
+    tmp_path: Path, gpu_seats: Callable[..., Outcome]
+) -> None:
+    stack = yaml.safe_load(declared("add-a-seat.md"))
+    directory = tmp_path / stack["stack"]
+    directory.mkdir()
+    (directory / "stack.yml").write_text(declared("add-a-seat.md"), encoding="utf-8")
+    outcome = gpu_seats(
+        "lint", "--root", str(PROJECT), "--stacks-dir", str(PROJECT / "stacks"), "--stacks-dir", str(tmp_path)
+    )
+    assert outcome.code == 0, outcome.err or outcome.out
+
+
+def test_the_host_of_the_page_lints_beside_a_seat(project: Path, gpu_seats: Callable[..., Outcome]) -> None:
+    uuid = "GPU-00000002-0000-4000-8000-000000000000"
+    text = declared("add-a-host.md").replace("GPU-...", uuid).replace("site: fv", "site: lab")
+    (project / "inventories" / "production" / "host_vars" / "fv-ml2.yml").write_text(text, encoding="utf-8")
+    outcome = gpu_seats("lint")
+    assert outcome.code == 0, outcome.err or outcome.out
+    assert "2 hosts" in outcome.out
