@@ -36,10 +36,11 @@ def unit_steps() -> list[Step]:
 
 
 def lab_steps() -> list[Step]:
-    """Tests against the lab host: one molecule scenario a verb."""
+    """Tests against the lab host: its own Compose, then one molecule scenario a verb."""
     scenarios = sorted(path.parent.name for path in (PROJECT / "molecule").glob("*/molecule.yml"))
     start = ("lab host", [str(BIN / "python"), "-m", "lab", "up"], 1800)
-    return [start, *((f"molecule {name}", [str(BIN / "molecule"), "test", "-s", name], 2400) for name in scenarios)]
+    compose = ("lab tests", [str(BIN / "python"), "-m", "pytest", "-q", "tests/lab"], 900)
+    return [start, compose, *((f"molecule {name}", [str(BIN / "molecule"), "test", "-s", name], 2400) for name in scenarios)]
 
 
 def run(steps: list[Step]) -> int:
