@@ -40,7 +40,11 @@ def lab_steps() -> list[Step]:
     scenarios = sorted(path.parent.name for path in (PROJECT / "molecule").glob("*/molecule.yml"))
     start = ("lab host", [str(BIN / "python"), "-m", "lab", "up"], 1800)
     compose = ("lab tests", [str(BIN / "python"), "-m", "pytest", "-q", "tests/lab"], 900)
-    return [start, compose, *((f"molecule {name}", [str(BIN / "molecule"), "test", "-s", name], 2400) for name in scenarios)]
+    return [
+        start,
+        compose,
+        *((f"molecule {name}", [str(BIN / "molecule"), "test", "-s", name], 2400) for name in scenarios),
+    ]
 
 
 def run(steps: list[Step]) -> int:
