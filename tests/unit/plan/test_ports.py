@@ -96,3 +96,11 @@ def test_docker_proxy_without_a_container_is_told_apart():
     refusals = refused_with(listeners=[proxy])
     assert codes(refusals) == ["port.orphan_proxy"]
     assert "held by a docker-proxy that belongs to no running container" in refusals[0].message
+
+
+def test_published_range_and_ipv6_listener_hold_their_ports():
+    ranged = container("old", 8020)
+    ranged["published_ports"][0]["host_port_end"] = 8024
+    assert codes(refused_with([ranged])) == ["port.taken"]
+    listener = {"port": 8022, "protocol": "tcp6", "address": "::", "process": "nginx", "pid": 812}
+    assert codes(refused_with(listeners=[listener, {**listener, "port": None}])) == ["port.taken"]

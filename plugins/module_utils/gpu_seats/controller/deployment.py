@@ -62,10 +62,10 @@ def with_secrets(stack: Mapping[str, Any], secrets: Mapping[str, Any]) -> dict[s
 
 
 def planned(
-    fleet: Fleet, host_name: str, selection: Selection, observed: Mapping[str, Any] | None
+    fleet: Fleet, host_name: str, selection: Selection, observed: Mapping[str, Any] | None, pull: str = "missing"
 ) -> tuple[DeploymentPlan, list[Finding]]:
     """The plan, and what refuses it: the first list to look at before anything is rendered."""
-    plan = plan_deployment(fleet, host_name, selection, dict(observed) if observed else None)
+    plan = plan_deployment(fleet, host_name, selection, dict(observed) if observed else None, pull)
     return plan, list(plan.refusals)
 
 

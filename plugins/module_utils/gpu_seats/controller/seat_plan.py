@@ -74,7 +74,7 @@ def seat_plan(
     if request.intent == "retire":
         _refuse_unless_retired(fleet, selection)
     observed = observe(observation_arguments(fleet, request.host, selection))
-    plan, refusals = planned(fleet, request.host, selection, observed)
+    plan, refusals = planned(fleet, request.host, selection, observed, request.pull)
     rendered = [] if refusals else rendered_stacks(fleet, plan, request.secrets)
     return SeatPlan(
         plan,

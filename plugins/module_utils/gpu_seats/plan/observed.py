@@ -91,7 +91,7 @@ def observed_host(data: Mapping[str, Any]) -> Observed:
         docker_reason=str((docker.get("unknown") or {}).get("engine_version") or docker.get("reason") or ""),
         containers=containers,
         images=docker.get("images"),
-        listeners=[_listener(one) for one in data.get("listeners") or ()],
+        listeners=[_listener(one) for one in data.get("listeners") or () if one.get("port")],
         cards=None if cards is None else [_card(one) for one in cards],
         processes=None if processes is None else [_process(one, ids) for one in processes],
         memory_available_mib=(data.get("memory") or {}).get("available_mib"),
@@ -116,17 +116,18 @@ def _container(data: Mapping[str, Any]) -> ObservedContainer:
 
 
 def _published(data: Mapping[str, Any]) -> Iterable[tuple[int, str, str]]:
-    for row in data.get("published_ports") or data.get("published") or ():
-        port = row.get("host_port")
-        if port:
-            yield int(port), str(row.get("protocol") or "tcp"), str(row.get("host_ip") or row.get("address") or "")
+    """Host ports, ranges written out; a row without one is only exposed."""
+    for row in data.get("published_ports") or ():
+        first = row.get("host_port")
+        for port in range(int(first), int(row.get("host_port_end") or first) + 1) if first else ():
+            yield port, str(row.get("protocol") or "tcp"), str(row.get("host_ip") or "")
 
 
 def _listener(data: Mapping[str, Any]) -> Listener:
     pid = data.get("pid")
     return Listener(
         int(data["port"]),
-        str(data.get("protocol") or "tcp"),
+        str(data.get("protocol") or "tcp").rstrip("6"),
         str(data.get("address") or ""),
         data.get("process"),
         None if pid is None else int(pid),
