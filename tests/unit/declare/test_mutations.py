@@ -19,8 +19,8 @@ from gpu_seats.declare.problems import DeclarationError
 TARGETS = (STACK_FILE, "stacks/blender/stack.yml", HOST_FILE, SITE_FILE)
 SNIPPETS = (
     "no", "1.10", "22:22", "012", "1e3", "2026-13-45", "{{ x }}", "${X}", "&a", "*a", "!!int x", "!x y", "<<: 1", "- ",
-    "? ", ": ", "[", "]", "{", "}", "\t", "\n", "---\n", "...\n", "'", '"', "|", ">", "#", "%TAG", "\x00", "\ufeff", "ﬀ",
-    "~", ".nan", ".inf", "-1", "99999999999999999999", "0x", "=", "%", "@",
+    "? ", ": ", "[", "]", "{", "}", "\t", "\n", "---\n", "...\n", "'", '"', "|", ">", "#", "%TAG", "\x00", "\ufeff",
+    "ﬀ", "~", ".nan", ".inf", "-1", "99999999999999999999", "0x", "=", "%", "@",
 )  # fmt: skip
 SCALARS = st.one_of(
     st.none(),
