@@ -307,6 +307,15 @@ def test_all_faults_of_all_files_come_at_once(tmp_path: Path) -> None:
     ]
 
 
+def test_problems_are_findings_too(tmp_path: Path) -> None:
+    """A report shows them beside what is wrong on a host: one code, the file as subject, the same text."""
+    with pytest.raises(DeclarationError) as caught:
+        load_fleet(write_project(tmp_path, {STACK_FILE: spoilt(STACK, "port: 8022", 'port: "80x"')}))
+    (found,) = caught.value.findings
+    assert (found.code, found.subject, found.fails) == ("declaration.invalid", f"file:{STACK_FILE}", True)
+    assert (found.message, found.evidence["line"]) == (str(caught.value), 14)
+
+
 def test_count_with_device_ids_has_its_own_text(tmp_path: Path) -> None:
     text = spoilt(STACK, 'gpus: ["2"]', 'count: 1\n    device_ids: ["2"]')
     found = problems(tmp_path, {STACK_FILE: text})

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Union
 
+from ..findings import Finding, finding
+
 Path = tuple[Union[str, int], ...]
 """Keys and list positions from the top of a declaration: ``("seats", "flash-next", "gpus", 0)``."""
 
@@ -49,6 +51,14 @@ class DeclarationError(Exception):
             problems, key=lambda problem: (problem.file, problem.line or 0, problem.key)
         )
         super().__init__("\n".join(str(problem) for problem in self.problems))
+
+    @property
+    def findings(self) -> list[Finding]:
+        """The problems as findings, for reports that show faults of declarations beside faults of hosts."""
+        return [
+            finding("declaration.invalid", f"file:{problem.file}", str(problem), problem.as_dict(), problem.remedy)
+            for problem in self.problems
+        ]
 
 
 def dotted(path: Sequence[str | int]) -> str:
