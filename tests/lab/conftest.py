@@ -15,15 +15,15 @@ import pytest
 PROJECT = Path(__file__).resolve().parents[2]
 SSH_CONFIG = PROJECT / ".lab" / "ssh_config"
 _SCRIPT = """
-set -eu
+set -eu; shopt -s dotglob
 dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT; cd "$dir"; tar -x
-for stack in */; do
+for stack in ./*/; do
     find "$stack" -type f -exec sed -i "s#@DIR@#$dir#g" {} +
     if ! docker compose -f "$stack/compose.yaml" config --format json > "$stack/out.json" 2> "$stack/err.txt"; then
         echo "rc $?" >> "$stack/err.txt"
     fi
 done
-tar -c */out.json */err.txt
+tar -c ./*/out.json ./*/err.txt
 """
 
 
@@ -43,7 +43,7 @@ class ComposeOnHost:
             check=False,
         )
         assert done.returncode == 0, done.stderr.decode(errors="replace")
-        texts = _untar(done.stdout)
+        texts = {path.removeprefix("./"): text for path, text in _untar(done.stdout).items()}
         for name in projects:
             assert texts[f"{name}/err.txt"] == "", f"{name}: {texts[f'{name}/err.txt']}"
         return {name: json.loads(texts[f"{name}/out.json"]) for name in projects}

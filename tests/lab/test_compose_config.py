@@ -12,6 +12,7 @@ import yaml
 from gpu_seats.declare.fleet import load_fleet
 from gpu_seats.declare.selection import select
 from gpu_seats.plan.deployment import plan_deployment
+from gpu_seats.plan.names import compose_name
 from gpu_seats.render.env_file import env_file_text
 from gpu_seats.render.stack import RenderedStack, render_stack
 from gpu_seats.render.yaml_text import compose_yaml
@@ -192,3 +193,14 @@ def test_secrets_reach_the_container_exactly(compose):
     environment = unescaped(compose.config({"secrets": files})["secrets"]["services"]["a"]["environment"])
     wrong = {name: (secrets[name], environment.get(name)) for name in secrets if environment.get(name) != secrets[name]}
     assert wrong == {}
+
+
+def test_project_name_of_a_directory_is_the_one_compose_gives(compose):
+    """A directory without ``name:`` in its file, as old deployments have them."""
+    generator = random.Random(9216)
+    names = {"qwen3.5-122b", "gpu01.lan", "01-llm", "a_b", "_x", "-x", "--", "A.B", "ü1", "x y", "..a", "3.5", "a..b-"}
+    names |= {"".join(generator.choices("abXY01.._-- +é", k=generator.randint(1, 12))) for _ in range(60)}
+    names = {name for name in names if compose_name(name) and name not in (".", "..")}
+    text = yaml.safe_dump({"services": {"a": {"image": "x"}}})
+    configs = compose.config({name: {"compose.yaml": text} for name in names})
+    assert {name: configs[name]["name"] for name in names} == {name: compose_name(name) for name in names}
