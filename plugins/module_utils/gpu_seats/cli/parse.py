@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..report.terminal import Terminal, printable
+from ..report.terminal import Terminal, printable, wrapped
 from .answer import FINDINGS, FINE, Answer, CommandError
 
 
@@ -28,31 +28,45 @@ def run(chosen: argparse.Namespace, terminal: Terminal) -> Answer:
     from ..observe.tools import TOOLS
     from ..report.finding_list import findings_text
 
-    if chosen.list or chosen.tool is None:
-        if not chosen.list:
-            raise CommandError(f"parse what? name a tool: {', '.join(TOOLS)}")
+    if chosen.list:
         return _listing(terminal)
+    if chosen.tool is None:
+        raise CommandError(f"parse what? name a tool: {', '.join(TOOLS)}")
     if chosen.tool not in TOOLS:
         near = did_you_mean(chosen.tool, TOOLS)
         raise CommandError(f"{chosen.tool!r} is no tool that is read here; {near or ', '.join(TOOLS)}")
-    observation = TOOLS[chosen.tool].parse(_text_of(chosen.file), chosen.rc)
+    observation = TOOLS[chosen.tool].parse(_input(chosen.file), chosen.rc)
     document = observation.as_dict()
-    text = "".join(f"{line}\n" for record in document["records"] for line in _record_lines(record))
-    text += findings_text(observation.findings, terminal)
+    text = "".join(f"{line}\n" for record in document["records"] for line in _record_lines(record, terminal.width))
+    text += "".join(f"note: {printable(note)}\n" for note in document["notes"])
+    listed = findings_text(observation.findings, terminal)
+    text += f"\n{listed}" if text and listed else listed
     failed = any(found.fails for found in observation.findings)
     return Answer(text or "nothing read\n", document, FINDINGS if failed else FINE)
 
 
-def _text_of(name: str) -> str:
-    """The input with every byte kept readable: a damaged file is the parser's to judge, not a crash."""
+def _listing(terminal: Terminal) -> Answer:
+    from ..observe.tools import TOOLS
+    from ..report.styled import Cell, Column, table_text
+
+    document = {name: tool.summary for name, tool in TOOLS.items()}
+    rows = [(Cell(name), Cell(summary)) for name, summary in document.items()]
+    return Answer(table_text((Column("tool"), Column("what may be given to it")), rows, terminal), document)
+
+
+def _input(name: str) -> bytes:
+    """The bytes as they are: a damaged file is the parser's to judge."""
+    if name == "-":
+        if sys.stdin.isatty():
+            sys.stderr.write("gpu-seats: reading from the terminal; end with Ctrl-D\n")
+        return sys.stdin.buffer.read()
     try:
-        data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+        return Path(name).read_bytes()
     except OSError as error:
         raise CommandError(f"{name}: {error.strerror or error}") from None
-    return data.decode("utf-8", errors="replace")
 
 
-def _record_lines(record: Mapping[str, Any]) -> Iterator[str]:
+def _record_lines(record: Mapping[str, Any], width: int) -> Iterator[str]:
     """The record's kind, then a line a field; what is unknown is said with its reason."""
     unknown = record.get("unknown") or {}
     yield str(record.get("record", "record"))
@@ -60,14 +74,21 @@ def _record_lines(record: Mapping[str, Any]) -> Iterator[str]:
         if key in ("record", "unknown"):
             continue
         if value is None:
-            yield f"  {key}: unknown ({unknown.get(key, 'no reason given')})"
+            value = f"unknown ({unknown.get(key, 'no reason given')})"
+        if isinstance(value, (list, tuple)) and any(isinstance(item, dict) for item in value):
+            yield f"  {key}:"
+            for item in value:
+                yield from wrapped(_shown(item), width, "    - ", "      ")
         else:
-            yield f"  {key}: {_shown(value)}"
+            yield from wrapped(f"{key}: {_shown(value)}", width, "  ", "    ")
 
 
 def _shown(value: Any) -> str:
-    import json
-
-    if isinstance(value, (dict, list, tuple, bool)):
-        return printable(json.dumps(value, ensure_ascii=False, default=str))
-    return printable(str(value))
+    """``a=1 b=2`` for a mapping, ``x, y`` for a list, ``yes`` or ``no``, ``-`` for nothing."""
+    if isinstance(value, Mapping):
+        return " ".join(f"{key}={_shown(item)}" for key, item in value.items()) or "none"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(_shown(item) for item in value) or "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "-" if value is None else str(value)
