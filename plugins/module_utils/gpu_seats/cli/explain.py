@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 
-from ..declare.problems import did_you_mean
 from ..report.terminal import Terminal, wrapped
 from .answer import Answer, CommandError
 
@@ -18,6 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(chosen: argparse.Namespace, terminal: Terminal) -> Answer:
+    from ..declare.problems import did_you_mean
     from ..findings import CATALOGUE
     from ..report.findings_markdown import findings_markdown
 
