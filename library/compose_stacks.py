@@ -188,7 +188,7 @@ findings:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible.module_utils.gpu_seats.apply.engine_api import EngineApi, EngineRefusedError, EngineUnreachableError
+from ansible.module_utils.gpu_seats.observe.engine_api import EngineApi, EngineRefusedError, EngineUnreachableError
 from ansible.module_utils.gpu_seats.apply.held_command import run_held
 from ansible.module_utils.gpu_seats.apply.host_lock import HostLock, LockHeldError
 from ansible.module_utils.gpu_seats.apply.run_report import lock_results, run_report, unreachable_results

@@ -11,7 +11,7 @@ import json
 import threading
 from pathlib import Path
 
-from gpu_seats.apply.engine_api import EngineRefusedError
+from gpu_seats.observe.engine_api import EngineRefusedError
 from gpu_seats.apply.held_command import CommandResult
 from gpu_seats.apply.stack_steps import Host
 from gpu_seats.apply.wanted import wanted_stack

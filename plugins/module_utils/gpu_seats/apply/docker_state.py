@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .engine_api import Engine
+from ..observe.engine_api import Engine
 
 PROJECT = "com.docker.compose.project"
 SERVICE = "com.docker.compose.service"
@@ -23,8 +23,9 @@ class Standing:
 
     status: created, running, paused, restarting, removing, exited or dead. wanted_ports and published_ports map
     ``8000/tcp`` to host bindings ``address:port`` (address empty for all); wanted is what it was created with,
-    published what the engine holds now. networks: names it is attached to. The last six fields come from inspect and
-    are empty for containers that were only listed (`inspected` False).
+    published what the engine holds now. networks: address in each network it is attached to ("" where it has none).
+    health: healthy, unhealthy, starting, or "" without a health check. started_at: as Docker prints it. All fields from
+    `network_mode` on come from inspect and are empty for containers that were only listed (`inspected` False).
     """
 
     id: str
@@ -35,12 +36,14 @@ class Standing:
     labels: Mapping[str, str] = field(default_factory=dict)
     inspected: bool = False
     network_mode: str = ""
-    networks: tuple[str, ...] = ()
+    networks: Mapping[str, str] = field(default_factory=dict)
     wanted_ports: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     published_ports: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     restart_count: int = 0
     exit_code: int | None = None
     error: str = ""
+    health: str = ""
+    started_at: str = ""
 
     @property
     def project(self) -> str:
@@ -60,9 +63,14 @@ class Standing:
         return self.id[:12]
 
     @property
+    def has_own_ports(self) -> bool:
+        """False on the host's network, on none, or on that of another container."""
+        return not self.network_mode.startswith(NO_OWN_PORTS)
+
+    @property
     def lost_ports(self) -> tuple[str, ...]:
         """Bindings it was created with and does not have, while running: ``8022->8000/tcp`` (moby#51758)."""
-        if self.status != "running" or not self.inspected or self.network_mode.startswith(NO_OWN_PORTS):
+        if self.status != "running" or not self.inspected or not self.has_own_ports:
             return ()
         return tuple(
             "{}->{}".format(binding.lstrip(":"), port)
@@ -143,12 +151,16 @@ def inspected_container(data: Mapping[str, Any]) -> Standing:
         labels=dict(config.get("Labels") or {}),
         inspected=True,
         network_mode=str(host.get("NetworkMode") or ""),
-        networks=tuple(sorted(network.get("Networks") or {})),
+        networks={
+            name: str((one or {}).get("IPAddress") or "") for name, one in (network.get("Networks") or {}).items()
+        },
         wanted_ports=bindings(host.get("PortBindings")),
         published_ports=bindings(network.get("Ports")),
         restart_count=int(data.get("RestartCount") or 0),
         exit_code=int(exit_code) if exit_code is not None else None,
         error=str(state.get("Error") or ""),
+        health=str((state.get("Health") or {}).get("Status") or "").replace("none", ""),
+        started_at=str(state.get("StartedAt") or ""),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..findings import Finding, by_severity, finding
-from .engine_api import EngineRefusedError, EngineUnreachableError
+from ..observe.engine_api import EngineRefusedError, EngineUnreachableError
 from .host_lock import LockHeldError
 from .stack_steps import engine_finding
 from .stacks_run import StackResult

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, Callable
 
-from .engine_api import Engine, EngineRefusedError, EngineUnreachableError
+from ..observe.engine_api import Engine, EngineRefusedError, EngineUnreachableError
 from .wanted import WantedService, WantedStack
 
 POLL_S = 2.0

@@ -4,4 +4,20 @@ from __future__ import annotations
 
 from .kind import FindingKind
 
-KINDS: dict[str, FindingKind] = {}
+KINDS: dict[str, FindingKind] = {
+    "host.unreachable": FindingKind(
+        "critical",
+        "Ansible could not connect, so nothing is known of the host's seats.",
+        "Look at the connection's own words; if the whole site is silent, suspect its power before its hosts.",
+    ),
+    "host.address_absent": FindingKind(
+        "error",
+        "No interface holds the declared address: links, labels and checks that are made from it lead nowhere.",
+        "Correct `address` in the host file and deploy again: labels attach only when a container is created.",
+    ),
+    "host.disk_full": FindingKind(
+        "error",
+        "There is no room to write the stack's files; a deploy could leave them cut short.",
+        "Free room on the file system, then run again.",
+    ),
+}

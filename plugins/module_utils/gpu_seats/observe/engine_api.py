@@ -115,10 +115,10 @@ class EngineApi:
             if refused.status != 404:
                 raise
 
-    def logs(self, container: str, tail: int = 400, limit_s: float = 10.0) -> str:
-        """The last `tail` lines of stdout and stderr, in the order they were written."""
+    def logs(self, container: str, tail: int = 400, limit_s: float = 10.0, since: float = 0.0) -> str:
+        """The last `tail` lines of stdout and stderr, as they came; since: only those after it (seconds, Unix time)."""
         path = "/containers/{}/logs".format(quote(container, safe=""))
-        query = {"stdout": "1", "stderr": "1", "tail": str(tail)}
+        query = {"stdout": "1", "stderr": "1", "tail": str(tail), "since": f"{since:.3f}" if since else "0"}
         _status, headers, raw = self._call("GET", path, query, None, limit_s)
         if "raw-stream" in headers.get("content-type", ""):
             return raw.decode("utf-8", "replace")

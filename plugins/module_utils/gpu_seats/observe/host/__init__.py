@@ -1,0 +1,1 @@
+"""One look at a host: every tool asked at the same time, each with its own limit."""

@@ -1,0 +1,65 @@
+"""Docker Engine, Compose, containers and images."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...findings import Finding, finding
+from ..command import CommandResult, command_findings
+from ..containers.inspect import container_from_api
+from ..containers.records import ContainerRecord
+from ..engine_api import EngineApi, EngineRefusedError, EngineUnreachableError
+from ..records import Parsed
+
+Run = Callable[[Sequence[str], float], CommandResult]
+_COMPOSE_LIMIT_S = 15.0
+
+
+def observed_docker(engine: EngineApi, run: Run, images: Sequence[str]) -> dict[str, Any]:
+    """``{available, engine_version, compose_version, runtimes, containers, images, findings, reason}``.
+
+    images: name -> id, None where the host does not have it. Everything but `available` is None when the engine does
+    not answer.
+    """
+    compose: dict[str, Any] = {}
+    asking = threading.Thread(target=lambda: compose.update(_compose(run)))
+    asking.start()
+    try:
+        seen = _engine(engine, images)
+    except (EngineUnreachableError, EngineRefusedError) as error:
+        down = finding("compose.engine_unreachable", "host:docker", f"Docker Engine does not answer: {error}")
+        seen = {"available": False, "reason": str(error), "containers": None, "images": None, "findings": [down]}
+    asking.join()
+    findings = [*seen["findings"], *compose["findings"]]
+    return {**seen, "compose_version": compose["version"], "findings": [one.as_dict() for one in findings]}
+
+
+def _engine(engine: EngineApi, images: Sequence[str]) -> dict[str, Any]:
+    info = engine.info()
+    parsed = Parsed()
+    for row in engine.containers():
+        inspected = engine.inspect(row["Id"])
+        if inspected is not None:
+            parsed.add(container_from_api(inspected))
+    return {
+        "available": True,
+        "engine_version": info.get("ServerVersion"),
+        "root": info.get("DockerRootDir"),
+        "runtimes": sorted(info.get("Runtimes") or {}),
+        "containers": [one.as_dict() for one in parsed.of(ContainerRecord)],
+        "images": {name: (engine.image(name) or {}).get("Id") for name in images},
+        "findings": parsed.findings,
+    }
+
+
+def _compose(run: Run) -> dict[str, Any]:
+    ended = run(["docker", "compose", "version", "--short"], _COMPOSE_LIMIT_S)
+    if ended.ok and ended.stdout.strip():
+        return {"version": ended.stdout.strip(), "findings": []}
+    findings: list[Finding] = command_findings(ended, "host:docker")
+    if not findings:
+        message = "docker compose does not answer: " + (ended.text.strip().splitlines() or ["it printed nothing"])[-1]
+        findings = [finding("compose.plugin_missing", "host:docker", message, {"rc": ended.rc})]
+    return {"version": None, "findings": findings}
