@@ -3,36 +3,71 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Optional
+from typing import Any
 
-from ..findings import Finding, by_severity
+from ..findings import Finding, by_severity, finding_from_dict
 
-_STEPS = {
+_FAILED_STEPS = {
     "container": "its container does not run",
     "gpus": "its cards are not visible inside the container",
     "port": "its port is not reachable",
     "health": "its health endpoint does not answer",
     "model": "it does not serve its model",
     "completion": "it does not answer a request",
+    "outside": "it answers on its host but not to the controller",
 }
 """What a failed step of seat_ready means for the operator."""
+_RAN_BEFORE_S = 60.0
 
 
-def ready_text(served_name: Optional[str], elapsed_s: float, claim: str = "") -> str:
+def verdict_text(look: Mapping[str, Any], waited_s: float, cards: Sequence[Mapping[str, Any]] = ()) -> str:
+    """The verdict on the last look at a seat (`SeatLook.as_dict`).
+
+    waited_s: how long this run waited for it. cards: `CardBudget.as_dict` records of the plan, for the claim.
+    """
+    elapsed_s = float(look["elapsed_s"])
+    if look["state"] == "ready":
+        ran_before = elapsed_s > waited_s + _RAN_BEFORE_S
+        return ready_text(look.get("served_name"), elapsed_s, claim_text(cards, look["seat"]), ran_before)
+    if look["state"] == "loading":
+        return f"not ready after {max(elapsed_s, waited_s):.0f} s, still {look['awaited'] or 'starting'}"
+    return failed_text(_reason(look), elapsed_s, [finding_from_dict(one) for one in look["findings"]])
+
+
+def _reason(look: Mapping[str, Any]) -> str:
+    """The engine's own words where its log gave a cause, else what the failed step means."""
+    failed = [step["step"] for step in look["steps"] if step["status"] == "failed"]
+    if not failed or look["source"] == "engine log":
+        return str(look["awaited"] or look["source"] or "no reason given")
+    return _FAILED_STEPS.get(failed[-1], failed[-1])
+
+
+def ready_text(served_name: str | None, elapsed_s: float, claim: str = "", ran_before: bool = False) -> str:
     """``answers as qwen3.8-flash-next after 143 s, 93.0 of 95.6 GiB claimed``.
 
-    served_name None: a container that serves no model; it runs. elapsed_s: how long it was waited for.
+    served_name None: a container that serves no model; it runs. elapsed_s: age of the container. ran_before: it was
+    not started by this run, so its age is no time to load.
     """
-    parts = [f"answers as {served_name}" if served_name else "runs"]
-    parts[0] += f" after {elapsed_s:.0f} s"
-    return ", ".join([*parts, claim] if claim else parts)
+    said = f"answers as {served_name}" if served_name else "runs"
+    said += f", up {duration_text(elapsed_s)}" if ran_before else f" after {elapsed_s:.0f} s"
+    return f"{said}, {claim}" if claim else said
 
 
-def not_ready_text(step: str, elapsed_s: float, findings: Iterable[Finding] = ()) -> str:
-    """``not ready after 12 s: its port is not reachable (port.unpublished)``: the step and the worst finding's code."""
+def failed_text(reason: str, elapsed_s: float, findings: Iterable[Finding] = ()) -> str:
+    """``failed after 12 s: its port is not reachable (port.unpublished)``: the reason and the worst finding's code."""
     failing = [found.code for found in by_severity(findings) if found.fails]
     code = f" ({failing[0]})" if failing else ""
-    return f"not ready after {elapsed_s:.0f} s: {_STEPS.get(step, step)}{code}"
+    return f"failed after {elapsed_s:.0f} s: {reason}{code}"
+
+
+def duration_text(seconds: float) -> str:
+    """The two largest units: ``3 d 4 h``, ``2 h 5 min``, ``12 min``, ``40 s``."""
+    whole = int(seconds)
+    for size, unit, smaller, smaller_unit in ((86400, "d", 3600, "h"), (3600, "h", 60, "min")):
+        if whole >= size:
+            rest = whole % size // smaller
+            return f"{whole // size} {unit}" + (f" {rest} {smaller_unit}" if rest else "")
+    return f"{whole // 60} min" if whole >= 60 else f"{whole} s"
 
 
 def claim_text(cards: Sequence[Mapping[str, Any]], workload: str) -> str:
