@@ -188,7 +188,6 @@ findings:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible.module_utils.gpu_seats.observe.engine_api import EngineApi, EngineRefusedError, EngineUnreachableError
 from ansible.module_utils.gpu_seats.apply.held_command import run_held
 from ansible.module_utils.gpu_seats.apply.host_lock import HostLock, LockHeldError
 from ansible.module_utils.gpu_seats.apply.run_report import lock_results, run_report, unreachable_results
@@ -196,6 +195,7 @@ from ansible.module_utils.gpu_seats.apply.stack_steps import Host
 from ansible.module_utils.gpu_seats.apply.stacks_run import RunOptions, apply_stacks, keep_stacks, retire_stacks
 from ansible.module_utils.gpu_seats.apply.started import wait_started
 from ansible.module_utils.gpu_seats.apply.wanted import BadRequestError, wanted_stack
+from ansible.module_utils.gpu_seats.observe.engine_api import EngineApi, EngineRefusedError, EngineUnreachableError
 
 FILE_OPTIONS = {
     "path": {"type": "path", "required": True},

@@ -15,9 +15,4 @@ KINDS: dict[str, FindingKind] = {
         "No interface holds the declared address: links, labels and checks that are made from it lead nowhere.",
         "Correct `address` in the host file and deploy again: labels attach only when a container is created.",
     ),
-    "host.disk_full": FindingKind(
-        "error",
-        "There is no room to write the stack's files; a deploy could leave them cut short.",
-        "Free room on the file system, then run again.",
-    ),
 }

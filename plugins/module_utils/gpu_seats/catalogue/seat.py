@@ -97,4 +97,76 @@ KINDS: dict[str, FindingKind] = {
         "for its own.",
         "Rename one stack, or set its project.",
     ),
+    "seat.container_missing": FindingKind(
+        "error",
+        "The seat has no container.",
+        "Deploy it: ansible-playbook deploy-seat.yml -e seat=SEAT",
+    ),
+    "seat.container_ended": FindingKind(
+        "error",
+        "The seat's container does not run.",
+        "Read the root cause beside this finding, or docker logs CONTAINER; deploy again once it is gone.",
+    ),
+    "seat.restart_loop": FindingKind(
+        "error",
+        "The container starts and ends again and again: waiting does not help.",
+        "Read the root cause beside this finding. Set the seat dormant while you look, so that it stops "
+        "reloading weights.",
+    ),
+    "seat.gpus_differ": FindingKind(
+        "error",
+        "Inside the container other cards are visible than the declared ones.",
+        "Deploy the seat again; if it stays, compare device_ids with nvidia-smi -L on the host.",
+    ),
+    "seat.gpus_unknown": FindingKind(
+        "warning",
+        "The image has no nvidia-smi, so the cards inside the container could not be read.",
+        "Compare HostConfig.DeviceRequests (docker inspect) with the declaration.",
+    ),
+    "seat.unhealthy": FindingKind(
+        "error",
+        "The engine's health address answers with an error.",
+        "Read the answer in the evidence and the engine's log.",
+    ),
+    "seat.load_timeout": FindingKind(
+        "error",
+        "The engine was not ready within the seat's load limit.",
+        "Read how far it came in the engine's log; a cold page cache makes the first load slower: raise timeouts.load.",
+    ),
+    "seat.no_model_list": FindingKind(
+        "error",
+        "The engine is healthy and does not list its models.",
+        "Ask http://HOST:PORT/v1/models by hand; another program may answer on the port.",
+    ),
+    "seat.wrong_model_name": FindingKind(
+        "error",
+        "The engine serves under another name than the declared one, so clients get 404.",
+        "Set model.served_name to what clients ask for, and deploy again.",
+    ),
+    "seat.needs_key": FindingKind(
+        "error",
+        "The engine refuses requests without a key, so nothing more could be verified.",
+        "Take the engine's own key away (the gateway holds keys), or verify by hand.",
+    ),
+    "seat.completion_failed": FindingKind(
+        "error",
+        "A real request to the seat did not give a real answer, although the engine says it is healthy.",
+        "Read the answer in the evidence and the engine's log.",
+    ),
+    "seat.hangs": FindingKind(
+        "critical",
+        "A real request to the seat gave no answer within its limit, although the engine says it is healthy.",
+        "Look at the engine's log and the card (nvidia-smi, Xid); a restart of the container is right if "
+        "the card is well.",
+    ),
+    "seat.not_as_declared": FindingKind(
+        "warning",
+        "The container was made from another declaration than the one at hand.",
+        "Deploy the seat: ansible-playbook deploy-seat.yml -e seat=SEAT",
+    ),
+    "seat.unreachable_from_controller": FindingKind(
+        "error",
+        "The seat answers on its own host and not to the controller: a firewall, a route or a stale address between.",
+        "Find what is between; where the controller has no route at all, set the role's outside_check to false.",
+    ),
 }
