@@ -188,13 +188,14 @@ findings:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible.module_utils.gpu_seats.apply.held_command import run_held
+from ansible.module_utils.gpu_seats.apply.compose_cli import ENVIRONMENT
 from ansible.module_utils.gpu_seats.apply.host_lock import HostLock, LockHeldError
 from ansible.module_utils.gpu_seats.apply.run_report import lock_results, run_report, unreachable_results
 from ansible.module_utils.gpu_seats.apply.stack_steps import Host
 from ansible.module_utils.gpu_seats.apply.stacks_run import RunOptions, apply_stacks, keep_stacks, retire_stacks
 from ansible.module_utils.gpu_seats.apply.started import wait_started
 from ansible.module_utils.gpu_seats.apply.wanted import BadRequestError, wanted_stack
+from ansible.module_utils.gpu_seats.observe.command import run
 from ansible.module_utils.gpu_seats.observe.engine_api import EngineApi, EngineRefusedError, EngineUnreachableError
 
 FILE_OPTIONS = {
@@ -242,10 +243,11 @@ def results_of(module, stacks, lock_descriptor):
         rollback=module.params["rollback"],
         sequence=tuple(module.params["sequence"]),
     )
+    held = (lock_descriptor,) if lock_descriptor >= 0 else ()
     engine = EngineApi(module.params["docker_socket"])
     host = Host(
         engine=engine,
-        run=lambda argv, limit_s: run_held(argv, limit_s, lock_descriptor),
+        run=lambda argv, limit_s: run(argv, limit_s, ENVIRONMENT, held),
         wait_started=lambda stack, service: wait_started(engine, stack, service),
         call_limit_s=module.params["timeout_s"],
     )

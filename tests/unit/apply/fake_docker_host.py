@@ -12,7 +12,7 @@ import threading
 from pathlib import Path
 
 from gpu_seats.observe.engine_api import EngineRefusedError
-from gpu_seats.apply.held_command import CommandResult
+from gpu_seats.observe.command import CommandResult
 from gpu_seats.apply.stack_steps import Host
 from gpu_seats.apply.wanted import wanted_stack
 

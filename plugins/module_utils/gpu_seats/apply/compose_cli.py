@@ -4,34 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .held_command import CommandResult
+from ..observe.command import CommandResult
 
 STOP_GRACE_S = 30
 EVIDENCE_CHARACTERS = 4000
+ENVIRONMENT = {"COMPOSE_ANSI": "never", "COMPOSE_PROFILES": "", "DOCKER_CLI_HINTS": "false"}
+"""What the caller's environment must not decide; files and names are given on the command line."""
 
 
-def up_command(project: str, directory: str, services: Sequence[str], force_recreate: bool) -> list[str]:
-    """Create and start exactly these services of one project; no other service, no other project, no pull, no build."""
-    command = [*_compose(project, directory), "up", "--detach", "--no-deps", "--no-build", "--pull", "never"]
+def up_command(
+    project: str, directory: str, services: Sequence[str], force_recreate: bool, file: str = ""
+) -> list[str]:
+    """Create and start exactly these services of one project; no other service, no other project, no pull, no build.
+
+    file: the Compose file, compose.yaml in `directory` unless given.
+    """
+    command = [*_compose(project, directory, file), "up", "--detach", "--no-deps", "--no-build", "--pull", "never"]
     command += ["--timeout", str(STOP_GRACE_S)]
     if force_recreate:
         command.append("--force-recreate")
     return [*command, *services]
 
 
-def config_command(project: str, directory: str) -> list[str]:
-    """Let Compose read the file; it prints nothing unless the file is wrong."""
-    return [*_compose(project, directory), "config", "--quiet"]
-
-
 def pull_command(image: str) -> list[str]:
     return ["docker", "pull", "--quiet", image]
 
 
-def _compose(project: str, directory: str) -> list[str]:
+def _compose(project: str, directory: str, file: str = "") -> list[str]:
     # -f switches off override files and COMPOSE_FILE, -p whatever name a file or .env gives
-    file = f"{directory}/compose.yaml"
-    return ["docker", "compose", "--project-name", project, "--project-directory", directory, "--file", file]
+    chosen = file or f"{directory}/compose.yaml"
+    return ["docker", "compose", "--project-name", project, "--project-directory", directory, "--file", chosen]
 
 
 def evidence(result: CommandResult) -> dict[str, object]:
@@ -44,4 +46,4 @@ def evidence(result: CommandResult) -> dict[str, object]:
     }
 
 
-__all__ = ["STOP_GRACE_S", "config_command", "evidence", "pull_command", "up_command"]
+__all__ = ["ENVIRONMENT", "STOP_GRACE_S", "evidence", "pull_command", "up_command"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..findings import Finding, finding
+from ..observe.command import CommandResult
 from .compose_cli import evidence
-from .held_command import CommandResult
 
 
 def call_findings(result: CommandResult, subject: str) -> list[Finding]:

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Callable
 
 from ..findings import Finding, finding
+from ..observe.command import CommandResult
 from .compose_cli import pull_command
 from .compose_errors import call_findings
 from .docker_state import ImageState
-from .held_command import CommandResult
 from .reconcile import Decision
 
 PULL_LIMIT_S = 3600.0

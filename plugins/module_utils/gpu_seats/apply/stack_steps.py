@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Callable
 
 from ..findings import Finding, finding
+from ..observe.command import CommandResult
 from ..observe.engine_api import Engine, EngineRefusedError, EngineUnreachableError
 from .atomic_files import FileChange, FileError, WantedFile, file_change, remove_leftovers, write_file
 from .compose_cli import STOP_GRACE_S, up_command
 from .compose_errors import call_findings, is_worth_retrying
 from .docker_state import Standing, inspected_container
-from .held_command import CommandResult
 from .reconcile import Action, Decision
 from .wanted import LABEL_DIGEST, LABEL_STACK, WantedService, WantedStack
 

@@ -7,17 +7,20 @@ from .kind import FindingKind
 KINDS: dict[str, FindingKind] = {
     "compose.stranger_in_project": FindingKind(
         "info",
-        "A container of the stack's Compose project belongs to no declared service and was not made by gpu-seats. It is never touched.",
+        "A container of the stack's Compose project belongs to no declared service and was not made by "
+        "gpu-seats. It is never touched.",
         "Declare it in the stack's stack.yml, or remove it by hand.",
     ),
     "compose.project_other_spelling": FindingKind(
         "error",
-        "The stack runs under another Compose project name: old Compose dropped the dots of a directory's name. A second copy would fight for the same names and ports.",
+        "The stack runs under another Compose project name: old Compose dropped the dots of a "
+        "directory's name. A second copy would fight for the same names and ports.",
         "Set project: in stack.yml to the name that is running, or let this one take over with -e take_over=true.",
     ),
     "compose.container_name_taken": FindingKind(
         "error",
-        "Container names are unique on a host, and one that a service is to have is held by a container of somebody else.",
+        "Container names are unique on a host, and one that a service is to have is held by a container "
+        "of somebody else.",
         "Remove or rename the other container, or set container_name in stack.yml.",
     ),
     "compose.container_missing": FindingKind(
@@ -77,7 +80,8 @@ KINDS: dict[str, FindingKind] = {
     ),
     "compose.file_not_written": FindingKind(
         "error",
-        "A file could not be read or written; the one that was there still stands, and the stack was not touched further.",
+        "A file could not be read or written; the one that was there still stands, and the stack was not "
+        "touched further.",
         "Make room or fix the path that the message names, then deploy again.",
     ),
     "compose.no_last_good": FindingKind(

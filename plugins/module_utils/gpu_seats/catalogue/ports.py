@@ -7,7 +7,8 @@ from .kind import FindingKind
 KINDS: dict[str, FindingKind] = {
     "port.unpublished": FindingKind(
         "error",
-        "The container runs, and its health check may pass, but its port is not published on the host (moby#51758). A restart does not bring it back.",
+        "The container runs, and its health check may pass, but its port is not published on the host "
+        "(moby#51758). A restart does not bring it back.",
         "Remove and recreate: ansible-playbook deploy-seat.yml -e seat=SEAT does that, also when nothing else changed.",
     ),
     "port.declared_twice": FindingKind(
@@ -33,7 +34,8 @@ KINDS: dict[str, FindingKind] = {
     "port.address_not_up": FindingKind(
         "error",
         "The host address to publish on is on no interface. After a boot Docker often starts before the address is up.",
-        "Wait for the address and start again: a retry is right here. Order docker.service after network-online.target.",
+        "Wait for the address and start again: a retry is right here. Order docker.service after "
+        "network-online.target.",
     ),
     "port.privileged": FindingKind(
         "error",
@@ -54,5 +56,42 @@ KINDS: dict[str, FindingKind] = {
         "info",
         "Who listens was not shown: the tool ran without root.",
         "Run it as root to see the processes.",
+    ),
+    "port.moved": FindingKind(
+        "error",
+        "The container publishes other ports than the declared one: it was made from an older declaration.",
+        "Deploy the seat again: ansible-playbook deploy-seat.yml -e seat=SEAT",
+    ),
+    "port.local_only": FindingKind(
+        "error",
+        "The port is published on the loopback address only, so nothing outside the host can reach it.",
+        "Remove the address from the declaration (or from the container's port), then deploy again.",
+    ),
+    "port.no_listener": FindingKind(
+        "error",
+        "Docker says that the port is published, and the docker-proxy that should hold it is gone.",
+        "Remove and recreate the container: ansible-playbook deploy-seat.yml -e seat=SEAT",
+    ),
+    "port.unreachable": FindingKind(
+        "error",
+        "Docker says that the port is published, and a connection to the host's own address does not get "
+        "through: most often a firewall reload wiped Docker's rules.",
+        "systemctl restart docker makes the rules anew (seats without live-restore go down); then look "
+        "at what reloads the firewall.",
+    ),
+    "port.nobody_inside": FindingKind(
+        "warning",
+        "The port is published and nobody listens behind it: the engine is loading, or ended.",
+        "Look at the seat itself: ansible-playbook playbooks/status.yml -e seat=SEAT",
+    ),
+    "port.container_down": FindingKind(
+        "error",
+        "A declared port serves nothing, because its container does not run.",
+        "Deploy the seat: ansible-playbook deploy-seat.yml -e seat=SEAT",
+    ),
+    "port.not_cured": FindingKind(
+        "warning",
+        "A port is lost on a container that gpu-seats did not make, so it was not made anew.",
+        "Remove and recreate the container by hand, or declare it.",
     ),
 }
