@@ -9,7 +9,7 @@ from typing import Any
 
 from ..findings import Finding, finding_from_dict
 from ..report.progress import Pace, Waiting
-from ..report.verdict import claim_text, not_ready_text, ready_text, standing_text
+from ..report.verdict import verdict_text
 
 Look = Callable[[list[dict[str, Any]], float, dict[str, list[str]]], list[dict[str, Any]]]
 """(checks, seconds waited so far, steps passed by seat) -> one SeatLook as data for each check."""
@@ -27,10 +27,10 @@ class Waits:
 
 @dataclass
 class Readiness:
-    """The last look at every container, in the order of the checks. at_once: ready at the first look."""
+    """The last look at every container, in the order of the checks. waited_s: how long this run waited for each."""
 
     looks: dict[str, dict[str, Any]] = field(default_factory=dict)
-    at_once: frozenset[str] = frozenset()
+    waited_s: dict[str, float] = field(default_factory=dict)
 
     @property
     def loading(self) -> list[str]:
@@ -48,28 +48,27 @@ def wait_until_ready(
 ) -> Readiness:
     """Looks until no seat is loading. Each step's time limit is kept by the look itself, which turns it to failed."""
     began, pace, seen = clock(), Pace(waits.progress_s), Readiness()
-    awaited, passed_once = list(checks), False
+    awaited = list(checks)
     while awaited:
         passed = {one["seat"]: _passed(seen.looks.get(one["container"])) for one in awaited}
-        for one in look(awaited, clock() - began, passed):
+        waited_s = clock() - began
+        for one in look(awaited, waited_s, passed):
             seen.looks[one["container"]] = one
-        if not passed_once:
-            seen.at_once = frozenset(name for name, one in seen.looks.items() if one["state"] == "ready")
-            passed_once = True
+            seen.waited_s[one["container"]] = waited_s
         loading = seen.loading
         awaited = [one for one in checks if one["container"] in loading]
         if waits.once or not awaited:
-            return seen
+            break
         waiting = [seen.looks[container] for container in loading]
-        lines = [Waiting(look["seat"], look["awaited"], look["source"]) for look in waiting]
-        for line in pace.due(lines, {look["seat"]: clock() - began for look in waiting}):
+        lines = [Waiting(one["seat"], one["awaited"], one["source"]) for one in waiting]
+        for line in pace.due(lines, {one["seat"]: one["elapsed_s"] for one in waiting}):
             show(line)
         sleep(waits.poll_s)
     return seen
 
 
 def _passed(look: Mapping[str, Any] | None) -> list[str]:
-    """Steps that need not be looked at again: cards stay in a container that keeps running."""
+    """Steps that need not be looked at again: a container that keeps running keeps its cards."""
     steps = look["steps"] if look else ()
     return [step["step"] for step in steps if step["status"] == "ok" and step["step"] == "gpus"]
 
@@ -77,39 +76,27 @@ def _passed(look: Mapping[str, Any] | None) -> list[str]:
 def verdicts(
     readiness: Readiness, checks: Sequence[Mapping[str, Any]], cards: Sequence[Mapping[str, Any]], outside: OutsideCheck
 ) -> tuple[list[dict[str, Any]], list[Finding]]:
-    """``{seat, ok, verdict, elapsed_s}`` of every seat, and all findings; ready seats are asked from outside too."""
-    rows, found = [], []
+    """``{seat, ok, verdict, state, steps}`` of every seat, and all findings; ready seats are asked from outside too."""
+    rows: list[dict[str, Any]] = []
+    found: list[Finding] = []
     by_container = {one["container"]: one for one in checks}
     for container, look in readiness.looks.items():
-        findings = [finding_from_dict(one) for one in look["findings"]]
-        if look["state"] == "ready":
-            findings += outside(by_container[container])
-        ok = look["state"] == "ready" and not any(one.fails for one in findings)
-        words = _verdict(look, ok, findings, cards, container in readiness.at_once)
-        rows.append({"seat": look["seat"], "ok": ok, "verdict": words, **_times(look)})
+        asked = outside(by_container[container]) if look["state"] == "ready" else []
+        findings = [*(finding_from_dict(one) for one in look["findings"]), *asked]
+        judged = _judged_outside(look, asked)
+        ok = judged["state"] == "ready" and not any(one.fails for one in findings)
+        words = verdict_text(judged, readiness.waited_s[container], cards)
+        rows.append(
+            {"seat": look["seat"], "ok": ok, "verdict": words, "state": judged["state"], "steps": look["steps"]}
+        )
         found += findings
     return rows, found
 
 
-def _times(look: Mapping[str, Any]) -> dict[str, Any]:
-    return {"elapsed_s": look["elapsed_s"], "steps": look["steps"], "state": look["state"]}
-
-
-def _verdict(
-    look: Mapping[str, Any],
-    ok: bool,
-    findings: Sequence[Finding],
-    cards: Sequence[Mapping[str, Any]],
-    seen_at_once: bool,
-) -> str:
-    if ok:
-        claim = claim_text(cards, look["seat"])
-        if seen_at_once:
-            return standing_text(look["served_name"], look["elapsed_s"], claim)
-        return ready_text(look["served_name"], look["elapsed_s"], claim)
-    if look["state"] == "ready":
-        return not_ready_text("outside", look["elapsed_s"], findings)
-    if look["state"] == "loading":
-        return f"loading since {look['elapsed_s']:.0f} s: {look['awaited']}"
-    failed = next((step["step"] for step in look["steps"] if step["status"] == "failed"), "container")
-    return not_ready_text(failed, look["elapsed_s"], findings)
+def _judged_outside(look: dict[str, Any], asked: Sequence[Finding]) -> dict[str, Any]:
+    """The look as the controller sees it: a seat that only its own host can reach has failed."""
+    failing = [one.as_dict() for one in asked if one.fails]
+    if not failing:
+        return look
+    step = {"step": "outside", "status": "failed", "text": failing[0]["message"], "seconds": 0.0}
+    return {**look, "state": "failed", "steps": [*look["steps"], step], "findings": [*look["findings"], *failing]}

@@ -15,7 +15,6 @@ _FAILED_STEPS = {
     "model": "it does not serve its model",
     "completion": "it does not answer a request",
     "outside": "it answers on its host but not to the controller",
-    "outside": "it answers on its host but not to the controller",
 }
 """What a failed step of seat_ready means for the operator."""
 _RAN_BEFORE_S = 60.0
