@@ -202,3 +202,14 @@ def test_every_service_says_whose_it_is():
     assert read["web"]["labels"]["gpu-seats.service"] == "web"
     assert {one["labels"]["gpu-seats.stack"] for one in read.values()} == {"s"}
     assert read["web"]["labels"]["team"] == "ops"
+
+
+def test_seat_with_host_networking_listens_on_its_own_port_and_keeps_its_link():
+    tile = {"group": "AI seats", "name": "X"}
+    made = rendered(stack({"x": vllm_seat(network_mode="host", homepage=tile)}))
+    read = made.compose["services"]["x"]
+    assert read["command"][read["command"].index("--port") + 1] == "8015"
+    assert ("ports" in read, read["network_mode"]) == (False, "host")
+    assert read["labels"]["homepage.href"] == "http://10.251.50.54:8015/"
+    assert "127.0.0.1:8015/health" in read["healthcheck"]["test"][-1]
+    assert (made.checks[0]["port"], made.checks[0]["container_port"]) == (8015, 8015)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from render_cases import rendered, service, stack, vllm_seat
 
@@ -128,10 +128,24 @@ def test_rendered_stack_is_plain_data():
     assert json.loads(json.dumps(data)) == data
 
 
-@settings(max_examples=150, deadline=None)
-@given(st.dictionaries(ANY_TEXT, st.one_of(ANY_TEXT, st.lists(ANY_TEXT, max_size=3)), max_size=6))
+SCALARS = st.one_of(ANY_TEXT, st.integers(), st.booleans(), st.none())
+ANY_DATA = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(ANY_TEXT, inner, max_size=3)),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.dictionaries(ANY_TEXT, ANY_DATA, max_size=5))
+@example({'a"b\n': ['{"c": "d"}\n', "no\n"], "no": {}, "key\n": []})
 def test_yaml_text_reads_back_as_what_went_in(mapping):
     assert yaml.safe_load(yaml_text(mapping)) == mapping
+
+
+def test_value_without_a_yaml_form_is_refused():
+    with pytest.raises(TypeError, match="write it as text"):
+        yaml_text({"a": 1.5})
 
 
 @given(ANY_TEXT)

@@ -23,7 +23,7 @@ def kv_bytes(text: str) -> int:
     text = text.strip()
     if re.fullmatch(r"\d+", text):
         return int(text)
-    match = _SUFFIXED.match(text)
+    match = _SUFFIXED.fullmatch(text)
     if match is None:
         raise KvBytesError(
             f"{text!r} is not a size that vLLM reads: whole bytes, a whole number with K, M, G or T (binary: 14G), "

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ..declare.seat import Seat
 from ..findings import Finding, finding
 from .names import container_name, project_aliases, project_name
+from .vllm_options import LLAMACPP_PORT, VLLM_PORT
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -45,6 +46,21 @@ def ports_of(workload: Workload) -> list[HostPort]:
     """Ports that the workload takes on its host; none of its own with host networking unless a seat names one."""
     found = [HostPort(workload.port, "tcp", "")] if isinstance(workload, Seat) and workload.port else []
     return found + [HostPort(one.host, one.protocol, one.address or "") for one in workload.ports]
+
+
+def listening_port(workload: Workload) -> int | None:
+    """The port that the workload's program listens on: in its container, or on the host with host networking."""
+    if not isinstance(workload, Seat):
+        return workload.ports[0].container if workload.ports else None
+    if workload.container_port is not None or workload.network_mode == "host":
+        return workload.container_port or workload.port
+    return {"vllm": VLLM_PORT, "llamacpp": LLAMACPP_PORT}.get(workload.engine, workload.port)
+
+
+def link_port(workload: Workload) -> int | None:
+    """The port of the host that a dashboard link and a check go to; None where the workload has none."""
+    ports = ports_of(workload)
+    return ports[0].port if ports else None
 
 
 def port_findings(host: Host, placed: Collection[Placed]) -> list[Finding]:

@@ -66,16 +66,16 @@ def _build_of_tag(tag: str | None, digest: bool) -> Build:
         where = "only a digest" if digest else "no tag"
         return Build("", "unknown", reason=f"the image has {where}, which does not tell what it holds")
     bare = _PLATFORM_SUFFIX.sub("", tag)
-    if (match := _RELEASE.match(bare)) is not None:
+    if (match := _RELEASE.fullmatch(bare)) is not None:
         return Build(tag, "release", match[1])
-    if (match := _CANDIDATE.match(bare)) is not None:
+    if (match := _CANDIDATE.fullmatch(bare)) is not None:
         return Build(tag, "candidate", f"{match[1]}rc{match[2]}")
     if (match := _DEV.match(bare)) is not None:
         return _dev_build(tag, match)
-    if (match := _NIGHTLY_DATE.match(bare)) is not None:
+    if (match := _NIGHTLY_DATE.fullmatch(bare)) is not None:
         return _dated_nightly(tag, match)
     rest = bare.removeprefix("nightly-")
-    if _COMMIT.match(rest):
+    if _COMMIT.fullmatch(rest):
         why = f"the tag {tag} names a commit and no day"
         return Build(tag, "nightly", commit=rest, reason=why)
     return Build(tag, "unknown", reason=f"the tag {tag} does not tell what it holds")

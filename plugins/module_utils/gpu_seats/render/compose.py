@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..declare.seat import Seat, VllmOptions
 from ..declare.workload import Healthcheck, Mount
 from ..plan.names import container_name
-from ..plan.vllm_options import LLAMACPP_PORT, VLLM_PORT
+from ..plan.ports import link_port, listening_port
 from .labels import service_labels
 from .llamacpp_command import llamacpp_command
 from .vllm_command import vllm_command
@@ -71,16 +71,8 @@ def compose_service(
     service.update(_healthcheck(workload))
     if workload.gpus:
         service["deploy"] = {"resources": {"reservations": {"devices": [_gpu_request(workload.gpus, devices)]}}}
-    link_port = int(ports[0]["published"]) if ports else None
-    service["labels"] = service_labels(stack, name, workload, host.address, link_port)
+    service["labels"] = service_labels(stack, name, workload, host.address, link_port(workload))
     return service
-
-
-def container_port_of(workload: Workload) -> int | None:
-    """The port that the workload's own program listens on, inside the container."""
-    if not isinstance(workload, Seat):
-        return workload.ports[0].container if workload.ports else None
-    return workload.container_port or {"vllm": VLLM_PORT, "llamacpp": LLAMACPP_PORT}.get(workload.engine, workload.port)
 
 
 def published_ports(workload: Workload) -> list[dict[str, Any]]:
@@ -89,7 +81,7 @@ def published_ports(workload: Workload) -> list[dict[str, Any]]:
         return []
     rows: list[dict[str, Any]] = []
     if isinstance(workload, Seat) and workload.port is not None:
-        rows.append({"mode": "ingress", "target": container_port_of(workload), "published": str(workload.port)})
+        rows.append({"mode": "ingress", "target": listening_port(workload), "published": str(workload.port)})
         rows[0]["protocol"] = "tcp"
     for port in workload.ports:
         row: dict[str, Any] = {"mode": "ingress"}
@@ -197,7 +189,7 @@ def engine_health_test(workload: Workload) -> list[str] | None:
     """
     if not isinstance(workload, Seat):
         return None
-    url = f"http://127.0.0.1:{container_port_of(workload)}/health"
+    url = f"http://127.0.0.1:{listening_port(workload)}/health"
     if workload.engine == "vllm":
         script = f"import urllib.request as u; u.urlopen('{url}', timeout=4)"
         return ["CMD", "python3", "-c", script]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..declare.seat import LlamacppOptions, Seat
-from ..plan.vllm_options import LLAMACPP_PORT
+from ..plan.ports import listening_port
 
 
 def llamacpp_command(name: str, seat: Seat) -> list[str]:
@@ -15,7 +15,7 @@ def llamacpp_command(name: str, seat: Seat) -> list[str]:
     if seat.model.path is None:
         raise ValueError(f"seat {name}: model.path is missing; llama.cpp serves a GGUF file on the host")
     command = ["-m", seat.model.path, "-a", seat.model.served_name or name]
-    command += ["--host", "0.0.0.0", "--port", str(seat.container_port or LLAMACPP_PORT)]
+    command += ["--host", "0.0.0.0", "--port", str(listening_port(seat))]
     command += ["-c", str(options.ctx_size), "-np", str(options.parallel)]
     command += ["-ngl", str(options.gpu_layers) if seat.gpus else "0"]
     command += ["--metrics"] * options.metrics + ["--no-repack"] * (not options.repack)

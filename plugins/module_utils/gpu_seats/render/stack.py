@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..declare.seat import Seat
 from ..plan.names import container_name
+from ..plan.ports import link_port, listening_port
 from ..plan.vllm_flags import list_forms
-from .compose import compose_project, compose_service, container_port_of
+from .compose import compose_project, compose_service
 from .env_file import env_file_text
 from .labels import DIGEST_LABEL
 from .yaml_text import compose_yaml
@@ -151,7 +152,6 @@ def _check(
     name = planned.name
     workload = stack.workloads[name]
     seat = workload if isinstance(workload, Seat) else None
-    port = seat.port if seat else (workload.ports[0].host if workload.ports else None)
     return {
         "seat": name,
         "kind": "seat" if seat else "service",
@@ -162,8 +162,8 @@ def _check(
         "image": workload.image,
         "host": host.host,
         "address": host.address,
-        "port": port,
-        "container_port": container_port_of(workload),
+        "port": link_port(workload),
+        "container_port": listening_port(workload),
         "gpus": _ids(workload.gpus, device_ids),
         "engine": seat.engine if seat else "none",
         "task": seat.task if seat else "none",

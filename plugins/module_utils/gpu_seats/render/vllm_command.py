@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..declare.seat import Engram, Seat, Speculative, VllmOptions
 from ..plan.kv_bytes import bytes_of_mib, engine_text
+from ..plan.ports import listening_port
 from ..plan.vllm_options import VLLM_PORT, runner_of, tensor_parallel_of, utilisation_of
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def vllm_command(
 
 def _own_options(seat: Seat, options: VllmOptions, card_total_mib: float | None) -> list[tuple[str, Any]]:
     """(flag, value) of what has a key of its own, in the order of the command line; None is left out."""
-    listens_on = seat.container_port or VLLM_PORT
+    listens_on = listening_port(seat)
     kv = None if options.kv_cache_memory is None else engine_text(bytes_of_mib(options.kv_cache_memory))
     return [
         ("--port", None if listens_on == VLLM_PORT else listens_on),
