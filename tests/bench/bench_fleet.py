@@ -8,10 +8,11 @@ from typing import Any
 
 import yaml
 
+from gpu_seats.controller.deployment import apply_arguments
 from gpu_seats.declare.fleet import load_fleet
 from gpu_seats.declare.selection import select
 from gpu_seats.plan.deployment import plan_deployment
-from gpu_seats.render.stack import render_stack
+from gpu_seats.render.stack import RenderedStack, render_stack
 
 HOST = "fv-ml1"
 FIRST_PORT = 39001
@@ -37,16 +38,25 @@ def lay_fleet(root: Path, image: str, many: int) -> None:
         (directory / "stack.yml").write_text(yaml.safe_dump(document, sort_keys=False), encoding="utf-8")
 
 
-def peer_variables(root: Path, inventory: Path) -> dict[str, Any]:
-    """Variables of the peer's play: the very files that gpu-seats writes, so that both keep the same projects."""
+def rendered_stacks(root: Path, inventory: Path) -> list[RenderedStack]:
+    """Every stack of the laid fleet, as a deployment of all of them renders it."""
     fleet = load_fleet(root, inventory)
     plan = plan_deployment(fleet, HOST, select(fleet, "all"))
+    return [render_stack(fleet, HOST, stack, plan.device_ids) for stack in plan.stacks]
+
+
+def apply_variables(stacks: list[RenderedStack]) -> dict[str, Any]:
+    """Variables of the play that runs the module alone."""
+    return {"bench_stacks": [apply_arguments(stack) for stack in stacks]}
+
+
+def peer_variables(root: Path, stacks: list[RenderedStack]) -> dict[str, Any]:
+    """Variables of the peer's play: the very files that gpu-seats writes, so that both keep the same projects."""
     templates = root / "templates"
     templates.mkdir(exist_ok=True)
-    stacks = []
-    for stack_plan in plan.stacks:
-        rendered = render_stack(fleet, HOST, stack_plan, plan.device_ids)
-        template = templates / f"{rendered.name}.yaml.j2"
-        template.write_text(rendered.compose_text, encoding="utf-8")
-        stacks.append({"directory": rendered.directory, "project": rendered.project, "template": str(template)})
-    return {"bench_stacks": stacks}
+    entries = []
+    for stack in stacks:
+        template = templates / f"{stack.name}.yaml.j2"
+        template.write_text(stack.compose_text, encoding="utf-8")
+        entries.append({"directory": stack.directory, "project": stack.project, "template": str(template)})
+    return {"bench_stacks": entries}
