@@ -133,11 +133,17 @@ def test_processes_that_cannot_be_told_apart_do_not_refuse_a_running_seat():
     assert (done.refusals, codes(done.findings)) == ([], ["vram.unmeasured"])
 
 
-def test_host_ram_that_is_not_there_is_refused():
-    little = seen(memory={"available_mib": 30000})
-    refusals = plan(little, flash_next()).refusals
-    assert codes(refusals) == ["ram.not_enough_free"]
-    assert "x 68,608 = 68,608; 38,608 MiB are missing" in refusals[0].message
+def test_host_ram_that_is_not_available_is_told_and_no_refusal_for_the_zfs_cache_counts_as_used():
+    little = seen(memory={"total_mib": 570000, "available_mib": 30 * 1024})
+    done = plan(little, flash_next())
+    assert (done.refusals, codes(done.findings)) == ([], ["ram.not_enough_free"])
+    assert "30.0 GiB of RAM available; x 67.0 GiB = 67.0 GiB; 37.0 GiB are missing" in done.findings[0].message
+    assert codes(plan(seen(memory={"total_mib": None, "available_mib": None}), flash_next()).findings) == []
+
+
+def test_host_that_shows_less_ram_than_declared_says_nothing_about_what_is_available():
+    done = plan(seen(memory={"total_mib": 65536, "available_mib": 30000}), flash_next())
+    assert codes(done.findings) == ["ram.other_than_declared"]
 
 
 @pytest.mark.parametrize(

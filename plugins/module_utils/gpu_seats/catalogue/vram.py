@@ -112,8 +112,14 @@ KINDS: dict[str, FindingKind] = {
         "Declare claim.host_ram, or vllm.engram.table.",
     ),
     "ram.not_enough_free": FindingKind(
-        "error",
-        "The host has less memory available than the seat's container may take.",
-        "Find who holds it (free -h, the ZFS ARC counts as used) before the seat is started.",
+        "warning",
+        "The host has less memory available than what starts may take. The ZFS cache (ARC) counts as used and gives way, "
+        "so this is no refusal.",
+        "Find who holds it (free -h, arcstat) if the seat is killed while it loads.",
+    ),
+    "ram.other_than_declared": FindingKind(
+        "info",
+        "The host shows less RAM than its file declares, so what is available was not held against the claims.",
+        "Correct ram in the host file, or look for a memory module that is gone (dmidecode -t memory).",
     ),
 }

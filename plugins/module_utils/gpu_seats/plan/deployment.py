@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..findings import Finding, by_severity, finding
 from .fleet_plan import host_findings, placed_on
 from .gpus import device_ids, identity_findings, observed_card
-from .host_ram import RamBudget, host_ram_claim, ram_budget
+from .host_ram import RamBudget, free_ram_findings, host_ram_claim, ram_budget
 from .measured import measured_findings
 from .names import project_aliases
 from .observed import Observed, observed_host
@@ -214,7 +214,8 @@ def _observed_findings(
         found += identity_findings(host, used, seen.cards)
     own = {name for name in names.values() if name}
     found += measured_findings(host, situation.started, seen, leaving, own, situation.runs, cards)
-    return found + _free_ram_findings(situation, seen)
+    new = [one for one in situation.started if not situation.runs(one)]
+    return found + free_ram_findings(host, new, seen.memory_total_mib, seen.memory_available_mib)
 
 
 def _spelling_findings(fleet: Fleet, plan: StackPlan, seen: Observed) -> list[Finding]:
@@ -232,18 +233,3 @@ def _spelling_findings(fleet: Fleet, plan: StackPlan, seen: Observed) -> list[Fi
         for one in seen.containers
         if one.project in aliases
     ]
-
-
-def _free_ram_findings(situation: _Situation, seen: Observed) -> list[Finding]:
-    """Host RAM that is available now against what starts anew; a running container's own memory comes back."""
-    new = [one for one in situation.started if not situation.runs(one)]
-    claims = {one.name: mib for one in new if (mib := host_ram_claim(one.workload)) is not None}
-    available = seen.memory_available_mib
-    if available is None or not claims or sum(claims.values()) <= available:
-        return []
-    terms = " + ".join(f"{name} {mib:,.0f}" for name, mib in claims.items())
-    text = (
-        f"{situation.host.host} has {available:,.0f} MiB of RAM available; {terms} = {sum(claims.values()):,.0f}; "
-        f"{sum(claims.values()) - available:,.0f} MiB are missing"
-    )
-    return [finding("ram.not_enough_free", f"host:{situation.host.host}", text)]

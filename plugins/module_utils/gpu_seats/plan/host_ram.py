@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from ..declare.workload import Workload
     from .placement import Placed
 
+SHOWN_SHARE = 0.9
+"""The kernel and firmware keep a few percent of the declared RAM; below this share something else is wrong."""
+
 
 @dataclass(frozen=True)
 class RamClaim:
@@ -82,6 +85,30 @@ def ram_findings(host: Host, placed: Collection[Placed]) -> list[Finding]:
         )
         found.append(finding("ram.overcommitted", f"host:{host.host}", text))
     return found
+
+
+def free_ram_findings(
+    host: Host, starting: Collection[Placed], total_mib: float | None, available_mib: float | None
+) -> list[Finding]:
+    """Claims of the workloads that start anew against what is available now; None: nobody measured it.
+
+    A host that shows clearly less RAM than it declares says nothing about the declared one.
+    """
+    claims = {one.name: mib for one in starting if (mib := host_ram_claim(one.workload)) is not None}
+    if not claims or available_mib is None:
+        return []
+    if total_mib is not None and host.ram is not None and total_mib < host.ram * SHOWN_SHARE:
+        text = f"{host.host} shows {gib_text(total_mib)} of RAM and declares {gib_text(host.ram)}"
+        return [finding("ram.other_than_declared", f"host:{host.host}", text)]
+    wanted = sum(claims.values())
+    if wanted <= available_mib:
+        return []
+    terms = " + ".join(f"{name} {gib_text(mib)}" for name, mib in claims.items())
+    text = (
+        f"{host.host} has {gib_text(available_mib)} of RAM available; {terms} = {gib_text(wanted)}; "
+        f"{gib_text(wanted - available_mib)} are missing"
+    )
+    return [finding("ram.not_enough_free", f"host:{host.host}", text)]
 
 
 def _of_one(one: Placed) -> list[Finding]:

@@ -74,6 +74,7 @@ class Observed:
     listeners: list[Listener]
     cards: list[ObservedCard] | None
     processes: list[CardProcess] | None
+    memory_total_mib: float | None
     memory_available_mib: float | None
     disks: Mapping[str, Mapping[str, Any]]
 
@@ -94,6 +95,7 @@ def observed_host(data: Mapping[str, Any]) -> Observed:
         listeners=[_listener(one) for one in data.get("listeners") or () if one.get("port")],
         cards=None if cards is None else [_card(one) for one in cards],
         processes=None if processes is None else [_process(one, ids) for one in processes],
+        memory_total_mib=(data.get("memory") or {}).get("total_mib"),
         memory_available_mib=(data.get("memory") or {}).get("available_mib"),
         disks=data.get("disks") or {},
     )
