@@ -14,7 +14,7 @@ from .command import LabError, as_root, run
 from .digest import text_key
 from .layout import HOST_IMAGE, LABEL, PYTHON_IMAGE, STATE
 from .machine import has_program
-from .outer_docker import docker
+from .outer_docker import docker, docker_prefix
 from .progress import step
 
 SUITE = "trixie"
@@ -97,6 +97,8 @@ def archive_of(tag: str, target: Path) -> Path:
     container = docker("create", tag, "true")
     try:
         docker("export", "--output", str(target), container, timeout_s=300)
+        if docker_prefix()[0] == "sudo":  # root's own then, and closed to others
+            run(as_root(["chmod", "a+r", str(target)]))
     finally:
         docker("rm", container)
     return target

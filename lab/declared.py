@@ -12,7 +12,9 @@ from typing import Any
 
 import yaml
 
-from .layout import HOST, LAB, STACKS_DIRS
+from gpu_seats.units import UnitError, size_mib
+
+from .layout import HOST, HOST_FILE, LAB, STACKS_DIRS
 
 Mapping = dict[str, Any]
 
@@ -89,3 +91,12 @@ def _host_port(entry: Any) -> Iterator[int]:
         return
     if not isinstance(entry, bool) and 0 < port < 65536:
         yield port
+
+
+def host_ram_kib() -> int | None:
+    """Memory of the lab's host as its host file declares it, in KiB; None where that says nothing usable."""
+    try:
+        host = yaml.safe_load(HOST_FILE.read_text())["gpu_seats_host"]
+        return round(size_mib(host["ram"]) * 1024)
+    except (OSError, yaml.YAMLError, KeyError, TypeError, UnitError):
+        return None

@@ -7,7 +7,7 @@ import io
 import tarfile
 from pathlib import Path
 
-from . import models
+from . import declared, models
 from .capabilities import offered
 from .digest import files_below
 from .layout import LAB, LAN_ADDRESS
@@ -22,7 +22,7 @@ _OVERLAY = LAB / "host_files"
 _RUNC_WRAPPER = "usr/local/sbin/runc"
 KEY_FILE = "etc/gpu-seats-lab/files-key"
 
-_ENABLED = ("lab-address.service", "gpu-sim.service")
+_ENABLED = ("lab-address.service", "lab-memory.service", "gpu-sim.service")
 # consoles, devices, clocks and package lists are the outer machine's business
 _MASKED = (
     *("getty.target", "console-getty.service", "systemd-udevd.service", "systemd-udev-trigger.service"),
@@ -37,6 +37,9 @@ def host_files() -> FileSet:
     if "SYS_RESOURCE" in offered():
         del files[_RUNC_WRAPPER]
     files["etc/gpu-seats-lab/lan-address"] = (f"{LAN_ADDRESS}/32\n".encode(), 0o644)
+    ram_kib = declared.host_ram_kib()
+    if ram_kib is not None:
+        files["etc/gpu-seats-lab/ram-kib"] = (f"{ram_kib}\n".encode(), 0o644)
     files["etc/ssh/ssh_host_ed25519_key"] = (HOST_KEY.read_bytes(), 0o600)
     files["etc/ssh/ssh_host_ed25519_key.pub"] = (HOST_KEY.with_suffix(".pub").read_bytes(), 0o644)
     files["root/.ssh/authorized_keys"] = (USER_KEY.with_suffix(".pub").read_bytes(), 0o600)

@@ -27,3 +27,4 @@ DOCKER_VOLUME = f"{CONTAINER}-docker"
 SEED_VOLUME_PREFIX = "gpu-seats-lab-images-"
 
 STACKS_DIRS = (PROJECT / "stacks", LAB / "stacks")
+HOST_FILE = PROJECT / "inventories" / "production" / "host_vars" / f"{HOST}.yml"

@@ -59,7 +59,7 @@ class SeatPlan:
         }
         if self.refusals:
             return {**result, "msg": refusal_text(self.plan.host, self.refusals)}
-        return {**result, "stacks": self.stacks, "checks": self.checks, "start_order": self.plan.start_order}
+        return {**result, "stacks": self.stacks, "checks": self.checks}
 
 
 def seat_plan(
