@@ -9,12 +9,12 @@ import argparse
 import statistics
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench_fleet import HOST, apply_variables, lay_fleet, peer_variables, rendered_stacks, stack_names
-from lab_plays import PROJECT, PlayFailedError, PlayRun, on_lab_host, run_play
+from lab_plays import PROJECT, PlayFailedError, on_lab_host, run_play
 from planning import planning_seconds
 
 from gpu_seats.declare.fleet import Fleet, load_fleet
@@ -40,19 +40,33 @@ def say(text: str) -> None:
     print(f"bench: {text}", flush=True)
 
 
-def median_seconds(name: str, play: Path, variables: Mapping[str, Any], times: int) -> float:
-    """Median wall time of `times` runs that must not change anything. Raises PlayFailedError."""
-    runs: list[PlayRun] = []
-    for _ in range(times):
-        run = run_play(play, variables)
+class Play(NamedTuple):
+    """A playbook with its variables that has nothing to change."""
+
+    name: str
+    path: Path
+    variables: Mapping[str, Any]
+
+    def seconds(self) -> float:
+        """Wall time of one run. Raises PlayFailedError, also where something changed."""
+        run = run_play(self.path, self.variables)
         if run.changed:
             raise PlayFailedError(
-                f"{name}: {run.changed} tasks changed something; this is no run with nothing to change"
+                f"{self.name}: {run.changed} tasks changed something; there was to be nothing to change"
             )
-        runs.append(run)
-    seconds = statistics.median(run.seconds for run in runs)
-    say(f"{name}: {seconds:.2f} s (median of {times})")
-    return seconds
+        return run.seconds
+
+
+def median_seconds(plays: Sequence[Play], times: int) -> list[float]:
+    """Median of `times` runs of each play, run in turn: what else the machine does then meets all of them alike."""
+    taken: list[list[float]] = [[] for _ in plays]
+    for _ in range(times):
+        for play, of_it in zip(plays, taken):
+            of_it.append(play.seconds())
+    medians = [statistics.median(seconds) for seconds in taken]
+    for play, median in zip(plays, medians):
+        say(f"{play.name}: {median:.2f} s (median of {times})")
+    return medians
 
 
 def ratio(what: str, value: float, bound: float, at_least: bool = False) -> Measure:
@@ -85,17 +99,23 @@ def small_image(fleet: Fleet) -> str:
     return usable[0]
 
 
-def stacks_measures(ping_s: float, times: int) -> list[Measure]:
+def ping_play() -> Play:
+    return Play("one ping", FLEET / "plays" / "ping.yml", {})
+
+
+def stacks_measures(times: int) -> list[Measure]:
     """24 stacks with nothing to change: the module alone, with the plan before it, and the peer."""
-    apply, whole, peer = (FLEET / "plays" / f"{name}.yml" for name in ("apply", "plan_and_apply", "peer"))
+    whole = Play("plan and compose_stacks", FLEET / "plays" / "plan_and_apply.yml", {"bench_seat": "all"})
     say(f"{STACKS} stacks are put on {HOST} ...")
-    run_play(whole, {"bench_seat": "all"})
+    run_play(whole.path, whole.variables)
     rendered = rendered_stacks(FLEET, INVENTORY)
-    apply_s = median_seconds(f"compose_stacks, {STACKS} stacks", apply, apply_variables(rendered), times)
-    whole_s = median_seconds(f"plan and compose_stacks, {STACKS} stacks", whole, {"bench_seat": "all"}, times)
-    peer_s = median_seconds(f"the peer, {STACKS} stacks", peer, peer_variables(FLEET, rendered), 1)
-    one = run_play(whole, {"bench_seat": stack_names(1)[0]}, verbose=True).module_runs
-    all_of_them = run_play(whole, {"bench_seat": "all"}, verbose=True).module_runs
+    apply = Play("compose_stacks", FLEET / "plays" / "apply.yml", apply_variables(rendered))
+    peer = Play("file, template, docker_compose_v2", FLEET / "plays" / "peer.yml", peer_variables(FLEET, rendered))
+    ping_s, apply_s, whole_s = median_seconds([ping_play(), apply, whole], times)
+    say(f"{peer.name}: one run, about a minute ...")
+    (peer_s,) = median_seconds([peer], 1)
+    one = run_play(whole.path, {"bench_seat": stack_names(1)[0]}, verbose=True).module_runs
+    all_of_them = run_play(whole.path, whole.variables, verbose=True).module_runs
     return [
         ratio("file, template, docker_compose_v2 in loops / compose_stacks", peer_s / apply_s, 15, at_least=True),
         ratio("compose_stacks / one ping", apply_s / ping_s, 1.5),
@@ -104,12 +124,13 @@ def stacks_measures(ping_s: float, times: int) -> list[Measure]:
     ]
 
 
-def seat_measures(ping_s: float, times: int, seat: str) -> list[Measure]:
+def seat_measures(times: int, seat: str) -> list[Measure]:
     """One seat through deploy-seat.yml, verified, with nothing to change."""
+    deploy = Play(f"deploy-seat.yml -e seat={seat}", DEPLOY, {"seat": seat})
     say(f"{seat} is deployed ...")
-    run_play(DEPLOY, {"seat": seat})
-    seat_s = median_seconds(f"deploy-seat.yml -e seat={seat}", DEPLOY, {"seat": seat}, times)
-    runs = run_play(DEPLOY, {"seat": seat}, verbose=True).module_runs
+    run_play(deploy.path, deploy.variables)
+    ping_s, seat_s = median_seconds([ping_play(), deploy], times)
+    runs = run_play(deploy.path, deploy.variables, verbose=True).module_runs
     return [
         ratio("one seat through deploy-seat.yml, verified / one ping", seat_s / ping_s, 2.5),
         Measure("module runs of that", str(runs)),
@@ -135,15 +156,13 @@ def lab_measures(times: int, seat: str) -> list[Measure]:
     subprocess.run([sys.executable, "-m", "lab", "up"], cwd=PROJECT, check=True, timeout=1800)
     image = small_image(load_fleet(PROJECT))
     lay_fleet(FLEET, image, STACKS)
-    ping_play = FLEET / "plays" / "ping.yml"
-    run_play(ping_play, {})  # opens the connection that the following plays share
-    ping_s = median_seconds("one ping", ping_play, {}, times)
+    run_play(ping_play().path, {})  # opens the connection that the following plays share
     try:
-        measures = stacks_measures(ping_s, times)
+        measures = stacks_measures(times)
     finally:
         say("the bench's stacks are removed ...")
         remove_bench_stacks()
-    return [*measures, *seat_measures(ping_s, times, seat)]
+    return [*measures, *seat_measures(times, seat)]
 
 
 def measures_text(measures: list[Measure]) -> str:
