@@ -202,3 +202,10 @@ def test_index_keyed_card_is_found_by_its_index():
     loose = type(host()).model_validate(data)
     done = plan(seen([card(0, uuid="GPU-x")]), hosts=[loose])
     assert (done.refusals, done.device_ids["0"]) == ([], "0")
+
+
+def test_serving_seat_that_is_not_part_of_the_deployment_counts_before_and_after_though_it_is_down():
+    both = fleet(stack("s", {"x": seat()}), stack("n", {"n": seat(port=8001)}))
+    done = plan_deployment(both, "fv-ml1", select(both, "x"), seen())
+    assert [claim.workload for claim in done.cards[0].before] == ["n"]
+    assert {claim.workload for claim in done.cards[0].after} == {"x", "n"}

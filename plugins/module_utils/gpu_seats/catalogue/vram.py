@@ -113,7 +113,7 @@ KINDS: dict[str, FindingKind] = {
     ),
     "ram.not_enough_free": FindingKind(
         "warning",
-        "The host has less memory available than what starts may take. The ZFS cache (ARC) counts as used and gives way, "
+        "The host has less memory available than what starts may take. The ZFS cache (ARC) counts as used and yields, "
         "so this is no refusal.",
         "Find who holds it (free -h, arcstat) if the seat is killed while it loads.",
     ),

@@ -151,7 +151,7 @@ def _running_container(fleet: Fleet, one: Placed, observed: Observed | None) -> 
 
 
 def _cards(situation: _Situation, stopped: set[tuple[str, str]]) -> list[CardBudget]:
-    """Budgets of all cards: measured where nvidia-smi was asked, `before` then is what really runs."""
+    """Budgets of all cards, with the free memory where nvidia-smi was asked."""
     seen = situation.observed
     free: dict[str, float | None] = {}
     for card, gpu in situation.host.gpus.items() if seen is not None else ():

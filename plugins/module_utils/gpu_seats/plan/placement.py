@@ -99,11 +99,14 @@ def card_budgets(
 ) -> list[CardBudget]:
     """Budgets of every card of `host`.
 
-    starting: the workloads this deployment brings up. running: what runs now (observed); without it, the declared
-    serving workloads that are not being started stand for "before". stays: what runs now and is not stopped.
+    starting: the workloads this deployment brings up. running: what runs now, where somebody looked. stays: what runs
+    now and is not stopped. "Before" are the claims that stand already: what runs, and what serves for good and is not
+    part of this deployment.
     """
     by_card = workloads_by_card(placed)
-    now = running or (lambda one: one.workload.state == "serving" and not starting(one))
+
+    def now(one: Placed) -> bool:
+        return bool(running and running(one)) or (one.workload.state == "serving" and not starting(one))
 
     def then(one: Placed) -> bool:
         return one.workload.state == "serving" or starting(one) or bool(stays and stays(one))
