@@ -7,8 +7,9 @@ undocumented code can reach an operator.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
-from typing import Any, Iterable
+from typing import Any
 
 from .catalogue import CATALOGUE
 from .catalogue.kind import FindingKind
@@ -56,7 +57,7 @@ def finding(
     kind = CATALOGUE[code]
     chosen = severity or kind.severity
     if chosen not in SEVERITIES:
-        raise ValueError("severity %r is not one of %s" % (chosen, ", ".join(SEVERITIES)))
+        raise ValueError("severity {!r} is not one of {}".format(chosen, ", ".join(SEVERITIES)))
     return Finding(code, chosen, subject, message, dict(evidence or {}), remedy or kind.remedy)
 
 

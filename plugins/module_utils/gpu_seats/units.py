@@ -31,7 +31,7 @@ def _quantity(text: object, units: dict[str, float], what: str, example: str) ->
     match = _QUANTITY.match(text) if isinstance(text, str) else None
     if match is None or match.group(2) not in units:
         raise UnitError(
-            "%r is not a %s: write a number and one of %s, like %s" % (text, what, ", ".join(units), example)
+            "{!r} is not a {}: write a number and one of {}, like {}".format(text, what, ", ".join(units), example)
         )
     return float(match.group(1)) * units[match.group(2)]
 
@@ -53,4 +53,4 @@ def watts(text: object) -> float:
 
 def gib_text(mib: float) -> str:
     """95232 -> ``"93.0 GiB"``; under one GiB in MiB, so that small remainders do not read as 0.0."""
-    return "%.1f GiB" % (mib / 1024) if abs(mib) >= 1024 else "%d MiB" % round(mib)
+    return f"{mib / 1024:.1f} GiB" if abs(mib) >= 1024 else f"{round(mib)} MiB"

@@ -33,7 +33,7 @@ def test_command_line_is_the_reports(flash_next):
         "/tank/aimodels/qwen38-flash-next-abliterated-nvfp4",
         *("--served-model-name", "qwen3.8-flash-next"),
         *("--max-model-len", "262144"),
-        *("--gpu-memory-utilization", "0.97"),
+        *("--gpu-memory-utilization", "0.77"),
         *("--kv-cache-memory-bytes", "14G"),
         *("--max-num-batched-tokens", "8192"),
         *("--engram-config", '{"cpu_offload": true}'),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ..findings import Finding, finding
@@ -50,10 +51,9 @@ def _about(one: Finding, subject: str, result: CommandResult) -> Finding:
     return replace(one, subject=named, message=message, evidence={**one.evidence, **evidence(result)})
 
 
-def _words(argv: tuple[str, ...]) -> str:
-    """The call in short: program and verbs, without options."""
-    options_end = next((n for n, word in enumerate(argv) if word in ("up", "config", "pull", "start")), 2)
-    return " ".join([word for word in argv[: options_end + 1] if word in ("docker", "compose", argv[options_end])])
+def _words(argv: Sequence[str]) -> str:
+    """The call in short: program and verbs, without options and their values."""
+    return " ".join(word for word in argv if word in ("docker", "compose", "up", "pull", "start")) or argv[0]
 
 
 def _last_line(text: str) -> str:

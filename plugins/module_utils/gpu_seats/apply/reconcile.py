@@ -75,7 +75,7 @@ def decide(stack: WantedStack, host: HostState, take_over: bool = False, retire:
     findings += _taken_names(stack, [*elsewhere, *actions], host.containers)
     if any(one.fails for one in findings):
         return Decision(stack, (), tuple(findings), refused=True)
-    return Decision(stack, (*elsewhere, *actions), tuple(findings))
+    return Decision(stack, (*elsewhere, *_untangled(stack, actions, own)), tuple(findings))
 
 
 def _decide_retire(stack: WantedStack, host: HostState) -> Decision:
@@ -199,6 +199,29 @@ def _main_action(
     return state_reason(main)
 
 
+def _untangled(stack: WantedStack, actions: Sequence[Action], own: Iterable[Standing]) -> list[Action]:
+    """Removals first. A container whose name another service is to get is removed and created, not recreated.
+
+    Compose gives the new container its name while the holder of that name still stands, and fails.
+    """
+    names = {one.id: one.name for one in own}
+    taken = {
+        stack.services[action.service].container: action.container_id
+        for action in actions
+        if action.action in ("create", "recreate")
+    }
+    removed, others = [], []
+    for action in actions:
+        wanted_by = taken.get(names.get(action.container_id, ""))
+        if action.action == "recreate" and wanted_by is not None and wanted_by != action.container_id:
+            name = stack.services[action.service].container
+            removed.append(Action(action.service, action.container, "remove", action.why, action.container_id))
+            others.append(Action(action.service, name, "create", f"{action.container} made way for another service"))
+        else:
+            (removed if action.action in ("remove", "stop") else others).append(action)
+    return [*removed, *others]
+
+
 def _not_of_any_service(stack: WantedStack, own: Iterable[Standing]) -> tuple[list[Action], list[Finding]]:
     actions, findings = [], []
     for one in own:
@@ -222,18 +245,19 @@ def _not_of_any_service(stack: WantedStack, own: Iterable[Standing]) -> tuple[li
     return actions, findings
 
 
+def _is_other_spelling(stack: WantedStack, one: Standing) -> bool:
+    """Of the same stack, under another project name."""
+    if one.project == stack.project or one.oneoff:
+        return False
+    return one.project in stack.project_aliases or one.labels.get(LABEL_STACK) == stack.name
+
+
 def _other_spelling(
     stack: WantedStack, containers: Iterable[Standing], take_over: bool
 ) -> tuple[list[Action], list[Finding]]:
     """The same stack running under another project name: old Compose dropped the dots of a directory's name."""
     names = {service.container for service in stack.services.values()}
-    found = [
-        one
-        for one in containers
-        if one.project != stack.project
-        and not one.oneoff
-        and (one.project in stack.project_aliases or one.labels.get(LABEL_STACK) == stack.name)
-    ]
+    found = [one for one in containers if _is_other_spelling(stack, one)]
     in_the_way = [
         one
         for one in found
@@ -258,15 +282,15 @@ def _other_spelling(
 
 def _taken_names(stack: WantedStack, actions: Iterable[Action], containers: Iterable[Standing]) -> list[Finding]:
     """Container names are unique on a host: one that a stranger holds cannot be made."""
-    acted_on = {action.container_id for action in actions}
-    holders = {one.name: one for one in containers if one.id not in acted_on}
+    leaving = {action.container_id for action in actions if action.action in ("remove", "recreate")}
+    holders = {one.name: one for one in containers if one.id not in leaving}
     findings = []
     for action in actions:
         if action.action not in ("create", "recreate"):
             continue
         name = stack.services[action.service].container
         holder = holders.get(name)
-        if holder is None or holder.project in stack.project_aliases or holder.labels.get(LABEL_STACK) == stack.name:
+        if holder is None or _is_other_spelling(stack, holder):
             continue
         of = f"Compose project {holder.project}" if holder.project else "no Compose project"
         findings.append(

@@ -94,4 +94,9 @@ KINDS: dict[str, FindingKind] = {
         "A port is lost on a container that gpu-seats did not make, so it was not made anew.",
         "Remove and recreate the container by hand, or declare it.",
     ),
+    "port.still_held": FindingKind(
+        "error",
+        "The port of a seat that was taken away still has a listener.",
+        "ss -ltnp on the host names the process; a docker-proxy of no container goes with a restart of Docker.",
+    ),
 }

@@ -169,4 +169,14 @@ KINDS: dict[str, FindingKind] = {
         "The seat answers on its own host and not to the controller: a firewall, a route or a stale address between.",
         "Find what is between; where the controller has no route at all, set the role's outside_check to false.",
     ),
+    "seat.dormant_runs": FindingKind(
+        "error",
+        "A seat that is declared dormant runs and holds its card, which planning counts as free.",
+        "Deploy its stack to stop it, or set its state to what it is.",
+    ),
+    "seat.retired_remains": FindingKind(
+        "error",
+        "A retired seat still has its container.",
+        "ansible-playbook playbooks/retire-seat.yml -e seat=SEAT",
+    ),
 }

@@ -7,8 +7,8 @@ from typing import Any
 
 from ..declare.fleet import Fleet
 from ..declare.selection import Selection
-from ..findings import Finding
-from ..plan.deployment import DeploymentPlan, plan_deployment
+from ..plan.deployment import DeploymentPlan
+from ..plan.run_states import StackPlan
 from ..render.env_file import env_file_text
 from ..render.stack import RenderedStack, render_stack
 
@@ -18,7 +18,13 @@ def observation_arguments(fleet: Fleet, host_name: str, selection: Selection) ->
     paths = fleet.hosts[host_name].paths
     chosen = {(one.stack, one.workload) for one in selection.on(host_name)}
     images = {w.image for stack, name, w in fleet.workloads(host_name) if (stack.stack, name) in chosen and w.image}
-    return {"images": sorted(images), "paths": [paths.compose, paths.conf, "/var/lib/docker"]}
+    cards = fleet.hosts[host_name].gpus
+    return {
+        "images": sorted(images),
+        "paths": [paths.compose, paths.conf, "/var/lib/docker"],
+        "gpus": bool(cards),
+        "gpu_ids": [gpu.uuid for gpu in cards.values() if gpu.uuid],
+    }
 
 
 def secrets_of(stack_name: str, every: Mapping[str, Any]) -> Mapping[str, str]:
@@ -61,19 +67,22 @@ def with_secrets(stack: Mapping[str, Any], secrets: Mapping[str, Any]) -> dict[s
     return {**stack, "files": files}
 
 
-def planned(
-    fleet: Fleet, host_name: str, selection: Selection, observed: Mapping[str, Any] | None, pull: str = "missing"
-) -> tuple[DeploymentPlan, list[Finding]]:
-    """The plan, and what refuses it: the first list to look at before anything is rendered."""
-    plan = plan_deployment(fleet, host_name, selection, dict(observed) if observed else None, pull)
-    return plan, list(plan.refusals)
+def retire_arguments(stack: RenderedStack, plan: StackPlan) -> dict[str, Any]:
+    """`apply_arguments` with the retired services named, so that `state: absent` knows what to take away."""
+    data = apply_arguments(stack)
+    gone = {
+        one.name: {"digest": "retired", "container": one.container, "run": "absent", "seat": None, "image": "retired"}
+        for one in plan.workloads.values()
+        if one.run == "absent" and one.selected
+    }
+    return {**data, "services": {**data["services"], **gone}}
 
 
 __all__ = [
     "apply_arguments",
     "observation_arguments",
-    "planned",
     "rendered_stacks",
+    "retire_arguments",
     "secrets_of",
     "with_secrets",
 ]

@@ -11,11 +11,13 @@ from ..declare.problems import DeclarationError, Problem
 from ..declare.seat import Seat
 from ..declare.selection import Selection, select
 from ..findings import Finding, finding_from_dict
-from ..plan.deployment import DeploymentPlan
+from ..plan.deployment import DeploymentPlan, plan_deployment
+from ..render.stack import RenderedStack
 from ..report.finding_list import findings_text
 from ..report.terminal import PLAIN
-from .deployment import apply_arguments, observation_arguments, planned, rendered_stacks
+from .deployment import apply_arguments, observation_arguments, rendered_stacks, retire_arguments
 from .play_fleet import seat_names
+from .standing import containers_by_name, standing_of
 
 Intent = Literal["deploy", "status", "retire"]
 
@@ -42,23 +44,20 @@ class SeatPlan:
     checks: list[dict[str, Any]]
     findings: list[Finding]
     passed_over: Mapping[str, str]
-
-    @property
-    def refusals(self) -> list[Finding]:
-        return [one for one in self.plan.refusals if one.fails]
+    refused: bool = False
 
     def as_result(self) -> dict[str, Any]:
         """Task data: `failed` with every refusal in `msg`, else what apply and verify need."""
         result: dict[str, Any] = {
             "changed": False,
-            "failed": bool(self.refusals),
+            "failed": self.refused,
             "seats": self.seats,
             "plan": self.plan.as_dict(),
-            "findings": [one.as_dict() for one in [*self.refusals, *self.findings]],
+            "findings": [one.as_dict() for one in self.findings],
             "passed_over": dict(self.passed_over),
         }
-        if self.refusals:
-            return {**result, "msg": refusal_text(self.plan.host, self.refusals)}
+        if self.refused:
+            return {**result, "msg": refusal_text(self.plan.host, self.plan.refusals)}
         return {**result, "stacks": self.stacks, "checks": self.checks}
 
 
@@ -67,31 +66,59 @@ def seat_plan(
 ) -> SeatPlan:
     """Plans what `request` asks for. observe: runs host_info with the given arguments.
 
-    Raises DeclarationError for unknown seats before `observe` is called, KeyError and ValueError for declarations
-    that lack what their engine needs.
+    Raises DeclarationError for unknown seats before `observe` is called, RenderError for workloads that lack what
+    their engine or their secrets need.
     """
     selection = select(fleet, seat_names(request.seat), retired=request.intent != "deploy")
     if request.intent == "retire":
         _refuse_unless_retired(fleet, selection)
     observed = observe(observation_arguments(fleet, request.host, selection))
-    plan, refusals = planned(fleet, request.host, selection, observed, request.pull)
-    rendered = [] if refusals else rendered_stacks(fleet, plan, request.secrets)
+    plan = plan_deployment(fleet, request.host, selection, observed, request.pull)
+    refused = request.intent == "deploy" and any(one.fails for one in plan.refusals)
+    rendered = [] if refused else rendered_stacks(fleet, plan, request.secrets)
+    seats, standing = seats_of(fleet, selection, plan, observed)
     return SeatPlan(
         plan,
-        seats_of(fleet, selection, plan),
-        [apply_arguments(stack) for stack in rendered],
+        seats,
+        _stack_arguments(request, plan, rendered),
         [check for stack in rendered for check in stack.checks],
-        [*plan.findings, *(finding_from_dict(one) for one in observed.get("findings", ()))],
+        _findings(request, plan, observed, standing),
         selection.passed_over,
+        refused,
     )
 
 
-def seats_of(fleet: Fleet, selection: Selection, plan: DeploymentPlan) -> list[dict[str, Any]]:
-    """The table's first columns for every selected workload of the planned host."""
-    why = {(stack.stack, one.name): one.why for stack in plan.stacks for one in stack.workloads.values()}
-    rows = []
+def _stack_arguments(
+    request: SeatPlanRequest, plan: DeploymentPlan, rendered: list[RenderedStack]
+) -> list[dict[str, Any]]:
+    if request.intent == "retire":
+        by_name = {stack.stack: stack for stack in plan.stacks}
+        return [retire_arguments(stack, by_name[stack.name]) for stack in rendered]
+    return [apply_arguments(stack) for stack in rendered]
+
+
+def _findings(
+    request: SeatPlanRequest, plan: DeploymentPlan, observed: Mapping[str, Any], standing: list[Finding]
+) -> list[Finding]:
+    """What is told beside the plan. To retire a seat nothing has to fit, so only the host's own state counts then."""
+    seen = [finding_from_dict(one) for one in observed.get("findings", ())]
+    if request.intent == "retire":
+        return seen
+    return [*plan.refusals, *plan.findings, *seen, *(standing if request.intent == "status" else ())]
+
+
+def seats_of(
+    fleet: Fleet, selection: Selection, plan: DeploymentPlan, observed: Mapping[str, Any]
+) -> tuple[list[dict[str, Any]], list[Finding]]:
+    """The table's first columns for every selected workload of the planned host, and how each stands there."""
+    planned = {(stack.stack, one.name): one for stack in plan.stacks for one in stack.workloads.values()}
+    containers = containers_by_name(observed)
+    rows: list[dict[str, Any]] = []
+    found: list[Finding] = []
     for one in selection.on(plan.host):
         workload = fleet.stacks[one.stack].workloads[one.workload]
+        container = planned[(one.stack, one.workload)].container
+        stands = standing_of(one.workload, workload.state, (containers or {}).get(container))
         ports = [workload.port] if isinstance(workload, Seat) else [port.host for port in workload.ports]
         rows.append(
             {
@@ -100,12 +127,13 @@ def seats_of(fleet: Fleet, selection: Selection, plan: DeploymentPlan) -> list[d
                 "cards": list(workload.gpus),
                 "port": ",".join(str(port) for port in ports if port),
                 "stack": one.stack,
+                "container": container,
                 "is_seat": one.is_seat,
-                "reason": workload.reason,
-                "standing": why.get((one.stack, one.workload), ""),
+                "standing": stands.text if containers is not None else "not known, Docker does not answer",
             }
         )
-    return rows
+        found += stands.findings
+    return rows, found
 
 
 def _refuse_unless_retired(fleet: Fleet, selection: Selection) -> None:

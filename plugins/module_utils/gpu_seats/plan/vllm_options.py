@@ -34,15 +34,17 @@ def tensor_parallel_of(seat: Seat) -> int | None:
 
 
 def utilisation_of(seat: Seat, card_total_mib: float | None) -> float | None:
-    """The declared utilisation; with pinned KV bytes and none declared, the claim's share of the card, rounded down.
+    """The declared utilisation; with pinned KV bytes and none declared, the weights' share of the card, rounded down.
 
     Pinned KV bytes make vLLM ignore the utilisation for sizing, but start-up still refuses when less than total x
-    utilisation is free (default 0.92). With the claim's own share that check asks for exactly what the seat may use.
+    utilisation is free (default 0.92), on a shared card too. The weights are the least that must be free for the seat
+    to load at all; planning has counted the rest. Where the weights are not declared: the claim without the KV bytes.
     """
     options = seat.vllm or VllmOptions()
     if options.gpu_memory_utilization is not None or options.kv_cache_memory is None or not card_total_mib:
         return options.gpu_memory_utilization
     claim_mib = vram_claim(seat, card_total_mib).mib
-    if claim_mib is None:
+    if seat.model.weights is None and claim_mib is None:
         return None
-    return min(max(math.floor(claim_mib / card_total_mib * 100) / 100, 0.01), 1.0)
+    needed_mib = seat.model.weights or (claim_mib or 0.0) - options.kv_cache_memory
+    return min(max(math.floor(needed_mib / card_total_mib * 100) / 100, 0.01), 1.0)

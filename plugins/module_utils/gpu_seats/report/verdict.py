@@ -39,7 +39,7 @@ def _reason(look: Mapping[str, Any]) -> str:
     failed = [step["step"] for step in look["steps"] if step["status"] == "failed"]
     if not failed or look["source"] == "engine log":
         return str(look["awaited"] or look["source"] or "no reason given")
-    return _FAILED_STEPS.get(failed[-1], failed[-1])
+    return _FAILED_STEPS.get(failed[-1], str(failed[-1]))
 
 
 def ready_text(served_name: str | None, elapsed_s: float, claim: str = "", ran_before: bool = False) -> str:

@@ -12,7 +12,7 @@ NAME = r"[\"'“]?(?P<name>[^\s\"'”,:]+)"
 
 
 class Cause(NamedTuple):
-    """One kind of failure. subject: "port" or "name", the group that the finding is about; retry: trying again is right."""
+    """One kind of failure. subject: the group ("port", "name") that it is about; retry: trying again is right."""
 
     code: str
     pattern: re.Pattern[str]

@@ -48,7 +48,7 @@ FILE_CAUSES = (
         r"(?:yaml|go-yaml|error converting YAML)[^:]*: (?:while|line (?P<name>\d+)|unmarshal|did not find"
         r"|mapping|control|found|invalid|unknown)[^\n]*|found character that cannot start any token"
         r"|mapping values are not allowed",
-        "the Compose file is no valid YAML",
+        "the Compose file is no valid YAML: {line}",
     ),
     cause(
         "compose.mount_not_a_directory",
@@ -76,7 +76,7 @@ FILE_CAUSES = (
         r"|invalid (?:hostPort|containerPort|IP address|ip address|proto|start port)|refers to undefined"
         r"|has invalid (?:type|value)|services\.\S+ (?:must|value)|No ports? specified"
         r"|top-level object must be a mapping",
-        "the Compose file does not follow the schema",
+        "the Compose file does not follow the schema: {line}",
     ),
 )
 

@@ -67,7 +67,9 @@ def _finding(cause: Cause, match: re.Match[str], line: str, container: str) -> F
     groups = {key: value.strip() for key, value in match.groupdict().items() if value}
     if "name" not in groups:
         groups["name"] = groups.get("other") or groups.get("third") or first_line(match.group(0), 120)
-    message = re.sub(r"\s+", " ", cause.message.format_map(_Named({"other": "", **groups}))).strip()
+    message = re.sub(
+        r"\s+", " ", cause.message.format_map(_Named({"other": "", "line": first_line(line, 160), **groups}))
+    ).strip()
     said = _NEAR.sub("near (not shown)", line) if cause.code == "compose.env_file_invalid" else line
     evidence: dict[str, Any] = {"text": first_line(said, 400), "retry": cause.retry}
     if "port" in groups:
