@@ -11,10 +11,10 @@ import json
 import threading
 from pathlib import Path
 
-from gpu_seats.observe.engine_api import EngineRefusedError
-from gpu_seats.observe.command import CommandResult
 from gpu_seats.apply.stack_steps import Host
 from gpu_seats.apply.wanted import wanted_stack
+from gpu_seats.observe.command import CommandResult
+from gpu_seats.observe.engine_api import EngineRefusedError
 
 PROJECT = "com.docker.compose.project"
 SERVICE = "com.docker.compose.service"

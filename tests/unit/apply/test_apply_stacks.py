@@ -319,7 +319,7 @@ def test_secret_file_is_private_from_the_start_and_never_in_a_diff(docker, tmp_p
     path = f"{tmp_path}/conf/one/app.env"
     secret = {"path": path, "mode": "0600", "secret": True, "secret_content": "TOKEN='s3cret'\n"}
     (result,) = apply_stacks([stack_of(tmp_path, files=[secret])], docker.host(), DO)
-    assert os.stat(path).st_mode & 0o777 == 0o600
+    assert Path(path).stat().st_mode & 0o777 == 0o600
     secret["secret_content"] = "TOKEN='other'\n"
     (again,) = apply_stacks([stack_of(tmp_path, files=[secret])], docker.host(), DO)
     shown = str([result.diff, again.diff, again.actions])

@@ -1,0 +1,101 @@
+"""Files are whole or untouched, private from their first byte, and their changes are told."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from gpu_seats.apply.atomic_files import FileError, WantedFile, file_change, write_file
+
+
+def wanted(path, content="new\n", **more):
+    return WantedFile(str(path), content, **more)
+
+
+def test_new_file_with_its_directories_and_mode(tmp_path):
+    path = tmp_path / "a" / "b" / "x.yaml"
+    change = file_change(wanted(path, mode=0o640))
+    assert change.differs and change.why == f"{path} is new"
+    assert write_file(change) is True
+    assert path.read_text() == "new\n" and path.stat().st_mode & 0o777 == 0o640
+    assert write_file(file_change(wanted(path, mode=0o640))) is False
+
+
+def test_same_content_is_not_written_again(tmp_path):
+    path = tmp_path / "x"
+    path.write_text("new\n")
+    path.chmod(0o644)
+    before = path.stat().st_ino
+    assert write_file(file_change(wanted(path))) is False
+    assert path.stat().st_ino == before
+
+
+def test_only_the_mode_differs(tmp_path):
+    path = tmp_path / "x"
+    path.write_text("new\n")
+    path.chmod(0o666)
+    change = file_change(wanted(path, mode=0o600))
+    assert change.why.endswith("has mode 0666, 0600 is wanted")
+    assert change.diff()["before"].startswith("mode: 0666") and change.diff()["after"].startswith("mode: 0600")
+    write_file(change)
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("failing", ["fsync", "fchmod"])
+def test_a_write_that_fails_leaves_the_old_file_and_no_leftover(tmp_path, monkeypatch, failing):
+    path = tmp_path / "x"
+    path.write_text("old\n")
+
+    def full(*_arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, failing, full)
+    with pytest.raises(FileError, match="No space left on device"):
+        write_file(file_change(wanted(path)))
+    assert path.read_text() == "old\n" and [one.name for one in tmp_path.iterdir()] == ["x"]
+
+
+def test_secret_is_never_readable_by_others_while_it_is_written(tmp_path, monkeypatch):
+    modes = []
+    real = os.fdopen
+
+    def spy(descriptor, *arguments, **more):
+        modes.append(os.fstat(descriptor).st_mode & 0o777)
+        return real(descriptor, *arguments, **more)
+
+    monkeypatch.setattr(os, "fdopen", spy)
+    write_file(file_change(wanted(tmp_path / "x.env", "TOKEN='s'\n", mode=0o600, secret=True)))
+    assert modes == [0o600]
+
+
+def test_diff_of_a_secret_says_only_that_it_changed(tmp_path):
+    path = tmp_path / "x.env"
+    path.write_text("TOKEN='old'\n")
+    path.chmod(0o600)
+    diff = file_change(wanted(path, "TOKEN='new'\n", mode=0o600, secret=True)).diff()
+    assert "old" not in str(diff["before"]) and "new" not in str(diff["after"])
+    assert diff["after"] == "(secret content changed)\n" and diff["before"] != diff["after"]
+
+
+@pytest.mark.parametrize("what", ["directory", "file_in_the_way"])
+def test_something_else_in_the_way_is_an_error_that_names_it(tmp_path, what):
+    if what == "directory":
+        path = tmp_path / "x"
+        path.mkdir()
+    else:
+        (tmp_path / "x").write_text("")
+        path = tmp_path / "x" / "y"
+    with pytest.raises(FileError) as caught:
+        write_file(file_change(wanted(path)))
+    assert str(path) in str(caught.value) and caught.value.evidence()["errno"]
+
+
+def test_binary_content_is_replaced_and_not_shown(tmp_path):
+    path = tmp_path / "x"
+    path.write_bytes(b"\xff\xfe\x00")
+    change = file_change(wanted(path))
+    assert change.diff()["before"] == ""
+    write_file(change)
+    assert Path(path).read_text() == "new\n"
