@@ -23,6 +23,10 @@ _ARGUMENTS = {
 }
 
 
+_LONG_S = 1e9
+"""Told to a look that awaits nothing: a container that is not there now counts as missing."""
+
+
 class ActionModule(ActionBase):
     TRANSFERS_FILES = False
     _requires_connection = True
@@ -33,7 +37,7 @@ class ActionModule(ActionBase):
         _, arguments = self.validate_argument_spec(argument_spec=_ARGUMENTS)
 
         def look(checks, waited_s, passed):
-            asked = {"checks": checks, "waited_s": waited_s, "passed": passed}
+            asked = {"checks": checks, "waited_s": waited_s if arguments["wait"] else _LONG_S, "passed": passed}
             seen = self._execute_module(module_name="ansible.legacy.seat_ready", module_args=asked, task_vars=task_vars)
             if seen.get("failed") and "seats" not in seen:
                 raise AnsibleActionFail(seen.get("msg", "seat_ready failed"), result=seen)

@@ -30,6 +30,8 @@ from ansible.plugins.callback.default import CallbackModule as Default
 from gpu_seats.controller.closing_table import GATHERED, ClosingTable
 from gpu_seats.report.terminal import terminal_of
 
+QUIET = (*GATHERED, "seat_report")
+
 
 class CallbackModule(Default):
     CALLBACK_VERSION = 2.0
@@ -67,9 +69,8 @@ class CallbackModule(Default):
             self._print_task_banner(task)
 
     def _take(self, result, failed):
-        """Notes the result of one of our tasks; whether it is one."""
+        """Notes the result for the table; whether its message is all that is shown of it."""
         action = result.task.action.removeprefix("ansible.legacy.")
-        if action not in GATHERED or "item" in result.result:
-            return False
-        self._table.task_result(result.host.get_name(), action, {**result.result, "failed": failed})
-        return True
+        if action in GATHERED:
+            self._table.task_result(result.host.get_name(), action, {**result.result, "failed": failed})
+        return action in QUIET

@@ -7,6 +7,7 @@ undocumented code can reach an operator.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -16,6 +17,9 @@ from .catalogue.kind import FindingKind
 
 SEVERITIES = ("critical", "error", "warning", "info")
 """Most severe first. `critical` and `error` make a verdict fail, `warning` and `info` do not."""
+
+
+_SEAT = re.compile(r"(?:^|/)seat:([^/]+)")
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,13 @@ def finding(
     chosen = severity or kind.severity
     if chosen not in SEVERITIES:
         raise ValueError("severity {!r} is not one of {}".format(chosen, ", ".join(SEVERITIES)))
-    return Finding(code, chosen, subject, message, dict(evidence or {}), remedy or kind.remedy)
+    return Finding(code, chosen, subject, message, dict(evidence or {}), remedy or _named(kind.remedy, subject))
+
+
+def _named(remedy: str, subject: str) -> str:
+    """The catalogue's remedy with SEAT replaced by the seat that the finding is about, so that it can be copied."""
+    match = _SEAT.search(subject)
+    return remedy.replace("SEAT", match.group(1)) if match else remedy
 
 
 def finding_from_dict(data: dict[str, Any]) -> Finding:

@@ -124,7 +124,7 @@ def seats_of(
             {
                 "seat": one.workload,
                 "state": workload.state,
-                "cards": list(workload.gpus),
+                "cards": list(workload.gpus) if "gpus" in workload.model_fields_set else None,
                 "port": ",".join(str(port) for port in ports if port),
                 "stack": one.stack,
                 "container": container,

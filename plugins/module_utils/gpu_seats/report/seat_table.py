@@ -32,8 +32,10 @@ class SeatRow:
         return asdict(self)
 
 
-def cards_text(cards: Sequence[str]) -> str:
-    """``["0", "1"]`` -> ``0,1``; no card at all is said, because empty could mean unknown."""
+def cards_text(cards: Optional[Sequence[str]]) -> str:
+    """``["0", "1"]`` -> ``0,1``, ``[]`` -> ``cpu``, None (no card is declared) -> ``-``."""
+    if cards is None:
+        return "-"
     return ",".join(cards) if cards else "cpu"
 
 

@@ -54,10 +54,14 @@ def ready_text(served_name: str | None, elapsed_s: float, claim: str = "", ran_b
 
 
 def failed_text(reason: str, elapsed_s: float, findings: Iterable[Finding] = ()) -> str:
-    """``failed after 12 s: its port is not reachable (port.unpublished)``: the reason and the worst finding's code."""
+    """``failed after 12 s: its port is not reachable (port.unpublished)``: the reason and the worst finding's code.
+
+    elapsed_s: age of the container; 0 for one that does not exist.
+    """
     failing = [found.code for found in by_severity(findings) if found.fails]
     code = f" ({failing[0]})" if failing else ""
-    return f"failed after {elapsed_s:.0f} s: {reason}{code}"
+    when = f" after {elapsed_s:.0f} s" if elapsed_s >= 1 else ""
+    return f"failed{when}: {reason}{code}"
 
 
 def duration_text(seconds: float) -> str:

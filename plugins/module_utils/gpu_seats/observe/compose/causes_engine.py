@@ -145,7 +145,7 @@ NETWORK_CAUSES = (
     ),
     cause(
         "compose.network_in_use",
-        rf"(?:network|error while removing network:?)[^\n]*?{NAME}[^\n]*has active endpoints",
+        r"network[^\n]{0,300}has active endpoints",
         "a network can't be removed, containers are still on it",
     ),
     cause(

@@ -15,7 +15,8 @@ _CONTAINER = re.compile(r"(?:^|\s)Container (?P<container>[\w][\w.-]*)\s+Error\b
 _FOR = re.compile(r"^\s*(?:ERROR: )?for (?P<container>[\w][\w.-]*)\s{1,4}\S")
 _NEAR = re.compile(r"near \".*", re.DOTALL)
 """Compose quotes the rest of a broken env file, secrets and all."""
-_MAX_LINE = 4000
+_MAX_LINE = 2000
+"""More of a line is not looked at: no known text is so long."""
 
 
 def classify(text: str) -> list[Finding]:

@@ -1,0 +1,1 @@
+"""What inference engines log: vLLM and the llama.cpp server."""

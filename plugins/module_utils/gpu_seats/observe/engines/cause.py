@@ -1,0 +1,48 @@
+"""One known text of an engine's log: a code, an expression with named groups, a message that uses them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from ...findings import Finding, finding
+
+
+class LogCause(NamedTuple):
+    """numbers: groups that are read as numbers (thousands commas taken out). fails: the engine stops at it."""
+
+    code: str
+    pattern: re.Pattern[str]
+    message: str
+    numbers: tuple[str, ...] = ()
+    fails: bool = True
+
+
+def cause(code: str, pattern: str, message: str, numbers: tuple[str, ...] = (), fails: bool = True) -> LogCause:
+    return LogCause(code, re.compile(pattern, re.IGNORECASE), message, numbers, fails)
+
+
+class _Named(dict):  # type: ignore[type-arg]
+    def __missing__(self, _key: str) -> str:
+        return "?"
+
+
+def number_of(text: str) -> float | int | None:
+    """``"196,608"`` -> 196608, ``"23.25"`` -> 23.25, None for other text."""
+    plain = text.replace(",", "").strip()
+    if re.match(r"^-?\d{1,18}$", plain):
+        return int(plain)
+    return float(plain) if re.match(r"^-?\d{1,18}\.\d{1,18}$", plain) else None
+
+
+def cause_finding(
+    one: LogCause, match: re.Match[str], subject: str, line_number: int, line: str, severity: str = ""
+) -> Finding:
+    """The finding of a matched cause: its groups are evidence, numbers as numbers."""
+    groups: dict[str, Any] = {key: value.strip() for key, value in match.groupdict().items() if value}
+    message = one.message.format_map(_Named(groups))
+    for name in one.numbers:
+        if name in groups:
+            groups[name] = number_of(groups[name])
+    evidence = {**groups, "line": line_number, "text": line.strip()[:400]}
+    return finding(one.code, subject, message, evidence, severity=severity)
