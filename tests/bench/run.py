@@ -175,7 +175,11 @@ def measures_text(measures: list[Measure]) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--times", type=int, default=5, help="runs of each fast play; the median counts (default 5)")
-    parser.add_argument("--seat", default="smol", help="the seat that is deployed (default smol)")
+    parser.add_argument(
+        "--seat",
+        default="flash-next",
+        help="the seat that is deployed (default flash-next, whose simulated engine answers at once)",
+    )
     parser.add_argument("--no-lab", action="store_true", help="only what needs no host")
     chosen = parser.parse_args()
     measures = planning_measures()
