@@ -209,3 +209,12 @@ def test_serving_seat_that_is_not_part_of_the_deployment_counts_before_and_after
     done = plan_deployment(both, "fv-ml1", select(both, "x"), seen())
     assert [claim.workload for claim in done.cards[0].before] == ["n"]
     assert {claim.workload for claim in done.cards[0].after} == {"x", "n"}
+
+
+def test_a_declared_address_that_no_interface_holds_is_said_and_does_not_refuse():
+    """Links and labels are made from it; after a renumbering every one of them would lead nowhere."""
+    moved = plan(seen(addresses=["127.0.0.1", "10.250.50.54"]))
+    assert (codes(moved.refusals), codes(moved.findings)) == ([], ["host.address_absent"])
+    assert "10.251.50.54" in moved.findings[0].message and "10.250.50.54" in moved.findings[0].message
+    assert plan(seen(addresses=["10.251.50.54"])).findings == []
+    assert plan(seen(addresses=None)).findings == []

@@ -18,7 +18,7 @@ from .names import project_aliases
 from .observed import Observed, observed_host
 from .placement import CardBudget, Placed, card_budgets
 from .ports import is_own, taken_port_findings
-from .preflight import disk_findings, docker_findings, image_findings
+from .preflight import address_findings, disk_findings, docker_findings, image_findings
 from .run_states import StackPlan, WorkloadPlan, renderable_plans, stack_plan, with_stops
 from .start_order import start_order
 from .tenants import stepping_aside, tenant_findings
@@ -200,6 +200,7 @@ def _observed_findings(
     found = [*docker_findings(host.host, seen), *disk_findings(host.host, seen)]
     if any(one.fails for one in found):
         return found
+    found += address_findings(host.host, host.address, seen)
     names = {(one.stack, one.name): _running_container(fleet, one, seen) for one in situation.placed}
     leaving = {name for key, name in names.items() if name and (key in situation.starting or key in stopped)}
     aside = frozenset(name for key, name in names.items() if name and key in stopped)

@@ -77,6 +77,7 @@ class Observed:
     memory_total_mib: float | None
     memory_available_mib: float | None
     disks: Mapping[str, Mapping[str, Any]]
+    addresses: list[str] | None = None
 
 
 def observed_host(data: Mapping[str, Any]) -> Observed:
@@ -98,6 +99,7 @@ def observed_host(data: Mapping[str, Any]) -> Observed:
         memory_total_mib=(data.get("memory") or {}).get("total_mib"),
         memory_available_mib=(data.get("memory") or {}).get("available_mib"),
         disks=data.get("disks") or {},
+        addresses=data.get("addresses"),
     )
 
 

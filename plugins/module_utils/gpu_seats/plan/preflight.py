@@ -31,6 +31,14 @@ def docker_findings(host_name: str, observed: Observed) -> list[Finding]:
     return []
 
 
+def address_findings(host_name: str, address: str | None, observed: Observed) -> list[Finding]:
+    """The declared address against what the interfaces hold; a warning, because a host may stand behind another's."""
+    if address is None or observed.addresses is None or address in observed.addresses:
+        return []
+    text = f"{host_name} is declared at {address}, and its interfaces hold {', '.join(observed.addresses) or 'none'}"
+    return [finding("host.address_absent", f"host:{host_name}", text, {"declared": address}, severity="warning")]
+
+
 def disk_findings(host_name: str, observed: Observed) -> list[Finding]:
     """Paths without room for a file."""
     return [
