@@ -104,6 +104,13 @@ def test_offline_it_says_what_each_chosen_container_is_meant_to_be() -> None:
     assert "other" not in text
 
 
+def test_what_stays_down_is_one_line_a_reason() -> None:
+    names = ["granite", "kokoro"]
+    asleep = {name: {"selected": True, "container": name, "run": "stopped", "why": "dormant"} for name in names}
+    text = plan_text(plan(stacks=[{"stack": "s", "workloads": asleep}]))
+    assert "stays stopped (dormant): granite, kokoro\n" in text
+
+
 def test_against_a_host_it_says_what_would_be_done_and_why() -> None:
     actions = [
         {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Optional
 
 from ..findings import finding_from_dict
@@ -25,11 +25,7 @@ def plan_text(
     (offline, or refused) the table says what each selected container is meant to be.
     """
     parts = [f"{plan['host']}\n", vram_text(plan["cards"], terminal), host_ram_text(plan["host_ram"], terminal)]
-    rows = list(_action_rows(actions)) if actions is not None else list(_intent_rows(plan["stacks"]))
-    if rows:
-        parts.append(table_text(_COLUMNS, rows, terminal))
-    elif actions is not None:
-        parts.append("Nothing to change.\n")
+    parts.append(_intents_text(plan["stacks"], terminal) if actions is None else _actions_text(actions, terminal))
     refusals = [finding_from_dict(data) for data in plan["refusals"]]
     if refusals:
         parts.append("Refused, nothing is touched:\n" + findings_text(refusals, terminal))
@@ -51,22 +47,37 @@ def host_ram_text(budget: Mapping[str, Any], terminal: Terminal = PLAIN) -> str:
     return "".join(f"{line}\n" for line in wrapped(text, terminal.width, "", "  "))
 
 
-def _action_rows(stacks: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Cell, ...]]:
-    for stack in stacks:
-        for action in stack.get("actions") or ():
-            if action["action"] != "none":
-                style = _STYLE_OF_WHAT.get(action["action"], "")
-                subject = action.get("container") or action.get("service") or ""
-                yield (
-                    Cell(stack["name"]),
-                    Cell(subject),
-                    Cell(action["action"], style),
-                    Cell(str(action.get("why") or "")),
-                )
+def _actions_text(stacks: Iterable[Mapping[str, Any]], terminal: Terminal) -> str:
+    rows = [
+        (
+            Cell(stack["name"]),
+            Cell(action.get("container") or action.get("service") or ""),
+            Cell(action["action"], _STYLE_OF_WHAT.get(action["action"], "")),
+            Cell(str(action.get("why") or "")),
+        )
+        for stack in stacks
+        for action in stack.get("actions") or ()
+        if action["action"] != "none"
+    ]
+    return table_text(_COLUMNS, rows, terminal) if rows else "Nothing to change.\n"
 
 
-def _intent_rows(stacks: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Cell, ...]]:
-    for stack in stacks:
-        for one in stack["workloads"].values():
-            if one["selected"]:
-                yield Cell(stack["stack"]), Cell(one["container"]), Cell(_RUN_WORDS[one["run"]]), Cell(one["why"])
+def _intents_text(stacks: Iterable[Mapping[str, Any]], terminal: Terminal) -> str:
+    """A row for each selected container that is to run; all others in one line for each reason."""
+    chosen = [(stack["stack"], one) for stack in stacks for one in stack["workloads"].values() if one["selected"]]
+    rows = [
+        (Cell(stack), Cell(one["container"]), Cell(_RUN_WORDS["up"]), Cell(one["why"]))
+        for stack, one in chosen
+        if one["run"] == "up"
+    ]
+    others: dict[tuple[str, str], list[str]] = {}
+    for _, one in chosen:
+        if one["run"] != "up":
+            others.setdefault((_RUN_WORDS[one["run"]], one["why"]), []).append(one["container"])
+    lines = [
+        line
+        for (what, why), names in others.items()
+        for line in wrapped(f"{what} ({why}): {', '.join(names)}", terminal.width, "", "  ")
+    ]
+    table = table_text(_COLUMNS, rows, terminal) if rows else ""
+    return table + "".join(f"{line}\n" for line in lines)
