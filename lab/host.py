@@ -82,12 +82,12 @@ def lay_files(files: host_files.FileSet) -> None:
 
 def boot() -> None:
     """Start the container and return when ssh answers, systemd is settled and Docker answers."""
-    docker("start", CONTAINER, timeout_s=60)
+    docker("start", CONTAINER, timeout_s=180)
     ssh.wait_for_ssh()
     _wait_until_settled()
 
 
-def _wait_until_settled(limit_s: float = 60) -> None:
+def _wait_until_settled(limit_s: float = 120) -> None:
     deadline = time.monotonic() + limit_s
     while True:
         word = ssh.on_host("systemctl is-system-running", check=False)

@@ -44,7 +44,7 @@ def on_host(command: str, *, timeout_s: float = 60, check: bool = True) -> str:
     return run(argv, timeout_s=timeout_s, check=check).stdout.strip()
 
 
-def wait_for_ssh(limit_s: float = 60) -> None:
+def wait_for_ssh(limit_s: float = 120) -> None:
     """Return when the lab host answers over ssh; LabError with ssh's own words after `limit_s`."""
     deadline = time.monotonic() + limit_s
     argv = ["ssh", "-F", str(CONFIG), "-o", "BatchMode=yes", "-o", "ConnectTimeout=2", HOST, "true"]
