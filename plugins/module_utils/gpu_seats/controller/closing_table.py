@@ -88,12 +88,13 @@ def _fallback(
     if plan.get("failed"):
         return "refused, nothing was touched", False
     applied = results.get("compose_stacks", {})
-    actions = _actions_on(entry, applied)
+    actions = [one for one in _actions_on(entry, applied) if one["action"] != "none"]
     if plan.get("check_mode"):
-        words = [f"would {one['action']}: {one['why']}" for one in actions if one["action"] != "none"]
-        return "; ".join(words) or "nothing to change", None
+        return "; ".join(f"would {one['action']}: {one['why']}" for one in actions) or "nothing to change", None
     if applied.get("failed"):
-        return "not applied" if not actions else f"failed to {actions[0]['action']}", False
+        return f"failed to {actions[0]['action']}" if actions else "not applied", False
+    if actions:  # how it stood before is no longer how it stands
+        return "; ".join(f"{one['action']}: {one['why']}" for one in actions), None
     return str(entry.get("standing") or "not verified"), None
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..declare.fleet import Fleet, load_fleet
 from ..declare.project import Project, project_at, project_root
+from .declared_faults import PlayHostError
 
 
 def project_of_play(variables: Mapping[str, Any]) -> Project:
@@ -34,9 +35,12 @@ def fleet_of_play(variables: Mapping[str, Any]) -> Fleet:
 
 
 def seat_names(value: object) -> str:
-    """What `-e seat=` may carry, as one comma-separated text: a name, a comma list, or a YAML list of names."""
+    """What `-e seat=` may carry, as one comma-separated text: a name, a comma list, or a YAML list of names.
+
+    Raises PlayHostError for anything else.
+    """
     if isinstance(value, str):
         return value
     if isinstance(value, Sequence) and all(isinstance(name, str) for name in value):
         return ",".join(value)
-    raise TypeError(f"seat: {value!r} is not a name or a list of names; write -e seat=flash-next or -e seat=a,b")
+    raise PlayHostError(f"seat: {value!r} is not a name or a list of names; write -e seat=flash-next or -e seat=a,b")

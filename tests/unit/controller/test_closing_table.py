@@ -1,0 +1,70 @@
+"""The table that every run ends with, whatever happened to its tasks."""
+
+from __future__ import annotations
+
+from controller_cases import fleet, observed
+
+from gpu_seats.controller.closing_table import ClosingTable
+from gpu_seats.controller.seat_plan import SeatPlanRequest, seat_plan
+
+ENTRY = {"name": "chat-seat", "actions": [{"service": "chat", "container": "chat", "action": "recreate", "why": "x"}]}
+
+
+def plan_result(**more: object) -> dict:
+    return {**seat_plan(fleet(), SeatPlanRequest("box1", "chat"), lambda _: observed()).as_result(), **more}
+
+
+def table(*results: tuple[str, dict]) -> str:
+    gathered = ClosingTable()
+    for action, result in results:
+        gathered.task_result("box1", action, result)
+    return gathered.text()
+
+
+def test_a_run_without_our_tasks_prints_nothing() -> None:
+    assert table(("ping", {"ping": "pong"})) == ""
+
+
+def test_a_verified_seat_shows_its_verdict() -> None:
+    ready = {"seats": [{"seat": "chat", "ok": True, "verdict": "answers as chat after 3 s"}], "findings": []}
+    text = table(("seat_plan", plan_result()), ("compose_stacks", {"stacks": []}), ("seat_ready", ready))
+    assert "answers as chat after 3 s" in text
+    assert "VRAM at the peak" not in text
+
+
+def test_check_mode_shows_the_plan_and_what_would_happen() -> None:
+    text = table(("seat_plan", plan_result(check_mode=True)), ("compose_stacks", {"stacks": [ENTRY]}))
+    assert "VRAM at the peak" in text
+    assert "would recreate: x" in text
+
+
+def test_a_failed_apply_is_never_shown_as_fine() -> None:
+    text = table(("seat_plan", plan_result()), ("compose_stacks", {"stacks": [ENTRY], "failed": True}))
+    assert "failed to recreate" in text
+
+
+def test_a_seat_that_was_stopped_is_not_shown_as_it_stood_before() -> None:
+    stopped = {
+        "name": "chat-seat",
+        "actions": [{**ENTRY["actions"][0], "action": "stop", "why": "is declared dormant"}],
+    }
+    plan = plan_result()
+    plan["seats"][0]["standing"] = "runs although dormant"
+    text = table(("seat_plan", plan), ("compose_stacks", {"stacks": [stopped]}))
+    assert "stop: is declared dormant" in text and "runs although dormant" not in text
+
+
+def test_a_host_that_could_not_be_reached_is_a_finding_with_the_connections_words() -> None:
+    gathered = ClosingTable()
+    gathered.host_unreachable("box1", "Connection timed out")
+    text = gathered.text()
+    assert "host.unreachable" in text and "Connection timed out" in text
+
+
+def test_keeping_the_last_good_files_does_not_replace_what_apply_did() -> None:
+    text = table(
+        ("seat_plan", plan_result(check_mode=True)),
+        ("compose_stacks", {"stacks": [ENTRY]}),
+        ("compose_stacks", {"stacks": []}),
+    )
+    assert "would recreate: x" in text

@@ -1,0 +1,74 @@
+"""The hosts of a play: nothing outside the inventory, nothing that the lab does not run, no empty success."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gpu_seats.controller.declared_faults import PlayHostError
+from gpu_seats.controller.play_fleet import project_of_play, seat_names
+from gpu_seats.controller.play_hosts import hosts_of_seats
+from gpu_seats.declare.problems import DeclarationError
+
+ROOT = Path(__file__).resolve().parents[3]
+PRODUCTION = str(ROOT / "inventories" / "production")
+LAB = str(ROOT / "inventories" / "lab")
+
+
+def variables(*hosts: str, not_in_lab: tuple[str, ...] = (), inventory: str = PRODUCTION) -> dict:
+    return {
+        "playbook_dir": str(ROOT / "playbooks"),
+        "ansible_inventory_sources": [inventory],
+        "groups": {"all": list(hosts), "not_in_lab": list(not_in_lab)},
+    }
+
+
+def test_a_seat_gives_its_host() -> None:
+    assert hosts_of_seats(variables("fv-ml1"), "flash-next") == ["fv-ml1"]
+
+
+def test_no_seat_at_all_is_an_error_and_not_every_host() -> None:
+    with pytest.raises(PlayHostError, match="which seat"):
+        hosts_of_seats(variables("fv-ml1"), "")
+
+
+def test_a_named_seat_whose_host_the_inventory_lacks_is_an_error() -> None:
+    with pytest.raises(PlayHostError, match="fv-ml1"):
+        hosts_of_seats(variables("other"), "flash-next")
+
+
+def test_a_named_seat_on_a_host_that_the_lab_does_not_run_is_an_error() -> None:
+    with pytest.raises(PlayHostError, match="does not run"):
+        hosts_of_seats(variables("fv-ml1", not_in_lab=("fv-ml1",)), "flash-next")
+
+
+def test_all_leaves_out_hosts_that_the_lab_does_not_run() -> None:
+    assert hosts_of_seats(variables("fv-ml1", "irv-ml1", not_in_lab=("irv-ml1",)), "all") == ["fv-ml1"]
+
+
+def test_a_retired_seat_is_named_only_by_the_verb_that_retires() -> None:
+    with pytest.raises(DeclarationError, match="retire-seat"):
+        hosts_of_seats(variables("fv-ml1"), "selene")
+    assert hosts_of_seats(variables("fv-ml1"), "selene", retired=True) == ["fv-ml1"]
+
+
+def test_the_lab_inventory_brings_its_own_stacks() -> None:
+    assert hosts_of_seats(variables("fv-ml1", inventory=LAB), "smol") == ["fv-ml1"]
+    with pytest.raises(DeclarationError, match="smol"):
+        hosts_of_seats(variables("fv-ml1"), "smol")
+
+
+def test_records_come_from_the_inventory_that_was_given() -> None:
+    assert project_of_play(variables(inventory=PRODUCTION)).inventory == Path(PRODUCTION)
+
+
+@pytest.mark.parametrize("value", [["a", "b"], "a,b"])
+def test_seats_may_be_a_text_or_a_list(value: object) -> None:
+    assert seat_names(value) == "a,b"
+
+
+@pytest.mark.parametrize("value", [7, {"a": 1}, [1]])
+def test_anything_else_is_refused_with_an_example(value: object) -> None:
+    with pytest.raises(PlayHostError, match="-e seat="):
+        seat_names(value)

@@ -1,0 +1,82 @@
+"""The task seat_plan: what it refuses, what it hands on, and that nothing is looked at before names are right."""
+
+from __future__ import annotations
+
+import pytest
+from controller_cases import CHAT, container, fleet, observed
+
+from gpu_seats.controller.seat_plan import SeatPlanRequest, seat_plan
+from gpu_seats.declare.problems import DeclarationError
+
+RETIRED = {**CHAT, "state": "retired", "reason": "replaced", "container_name": "old-chat"}
+DORMANT = {**CHAT, "state": "dormant", "port": 8011}
+
+
+def test_a_wrong_name_is_refused_before_the_host_is_looked_at() -> None:
+    def never(_asked: dict) -> dict:
+        raise AssertionError("the host was looked at")
+
+    with pytest.raises(DeclarationError, match="chat"):
+        seat_plan(fleet(), SeatPlanRequest("box1", "caht"), never)
+
+
+def test_a_deploy_hands_on_stacks_and_checks_and_is_no_change() -> None:
+    result = seat_plan(fleet(), SeatPlanRequest("box1", "chat"), lambda _: observed()).as_result()
+    assert (result["failed"], result["changed"]) == (False, False)
+    assert [stack["name"] for stack in result["stacks"]] == ["chat-seat"]
+    assert [(check["seat"], check["port"]) for check in result["checks"]] == [("chat", 8010)]
+    assert "compose" not in result["stacks"][0]
+
+
+def test_a_refused_deploy_carries_the_reason_and_nothing_to_apply() -> None:
+    result = seat_plan(fleet(), SeatPlanRequest("box1", "chat"), lambda _: observed(free_mib=100.0)).as_result()
+    assert result["failed"]
+    assert "stacks" not in result and "checks" not in result
+    assert "100" in result["msg"] and "box1" in result["msg"]
+
+
+def test_the_host_is_asked_for_the_selected_images_and_cards_only() -> None:
+    asked: list[dict] = []
+    seats = {"chat": CHAT, "other": {**DORMANT, "image": "registry.test/other:1"}}
+    seat_plan(fleet(**seats), SeatPlanRequest("box1", "chat"), lambda question: asked.append(question) or observed())
+    assert asked[0]["images"] == ["registry.test/chat:1.0"]
+    assert len(asked[0]["gpu_ids"]) == 2
+
+
+def test_secret_values_never_stand_in_what_is_handed_on() -> None:
+    seats = {"chat": {**CHAT, "secrets": ["API_KEY"]}}
+    request = SeatPlanRequest("box1", "chat", secrets={"chat-seat": {"API_KEY": "s3cr3t-value"}})
+    result = seat_plan(fleet(**seats), request, lambda _: observed()).as_result()
+    assert "s3cr3t-value" not in repr(result)
+    secret = next(file for file in result["stacks"][0]["files"] if file["secret"])
+    assert secret["needs"] == ["API_KEY"] and secret["mode"] == "0600"
+
+
+def test_only_what_is_declared_retired_can_be_retired() -> None:
+    with pytest.raises(DeclarationError, match="retired"):
+        seat_plan(fleet(), SeatPlanRequest("box1", "chat", intent="retire"), lambda _: observed())
+
+
+def test_retiring_names_the_container_that_goes() -> None:
+    seats = {"chat": CHAT, "old": RETIRED}
+    request = SeatPlanRequest("box1", "old", intent="retire")
+    result = seat_plan(fleet(**seats), request, lambda _: observed(container("old-chat"))).as_result()
+    assert result["stacks"][0]["services"]["old"] == {
+        "digest": "retired",
+        "container": "old-chat",
+        "run": "absent",
+        "seat": None,
+        "image": "retired",
+    }
+    assert result["seats"][0]["container"] == "old-chat"
+
+
+def test_status_tells_containers_that_should_not_be_there() -> None:
+    seats = {"chat": CHAT, "old": RETIRED, "asleep": {**DORMANT, "container_name": "asleep"}}
+    request = SeatPlanRequest("box1", "all", intent="status")
+    seen = observed(container("old-chat", "exited"), container("asleep"))
+    result = seat_plan(fleet(**seats), request, lambda _: seen).as_result()
+    codes = {found["subject"]: found["code"] for found in result["findings"] if found["code"].startswith("seat.")}
+    assert codes["seat:old"] == "seat.retired_remains"
+    assert codes["seat:asleep"] == "seat.dormant_runs"
+    assert not result["failed"]
