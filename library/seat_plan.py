@@ -21,8 +21,8 @@ options:
     required: true
   intent:
     description:
-      - What the plan is for. V(status) never refuses, what it would refuse are findings. V(retire) takes only seats that
-        are declared retired.
+      - What the plan is for. V(status) never refuses, what it would refuse are findings. V(retire) takes only seats
+        that are declared retired.
     type: str
     choices: [deploy, status, retire]
     default: deploy
