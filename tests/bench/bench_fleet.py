@@ -31,7 +31,13 @@ def lay_fleet(root: Path, image: str, many: int) -> None:
         (root / directory).mkdir(parents=True)
     shutil.copytree(PLAYS, root / "plays")
     for number, name in enumerate(stack_names(many)):
-        service = {"state": "serving", "image": image, "ports": [{"host": FIRST_PORT + number, "container": 8080}]}
+        # on Docker's own bridge: its address pools hold about 30 networks, and the lab host has stacks of its own
+        service = {
+            "state": "serving",
+            "image": image,
+            "network_mode": "bridge",
+            "ports": [{"host": FIRST_PORT + number, "container": 8080}],
+        }
         document = {"stack": name, "host": HOST, "summary": "A stack of the bench", "services": {name: service}}
         directory = root / "stacks" / name
         directory.mkdir()

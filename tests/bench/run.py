@@ -138,13 +138,12 @@ def seat_measures(times: int, seat: str) -> list[Measure]:
 
 
 def remove_bench_stacks() -> None:
-    """Containers, networks and files of the bench's stacks only."""
+    """Containers and files of the bench's stacks only."""
     names = " ".join(stack_names(STACKS))
     on_lab_host(
         f"for name in {names}; do\n"
         '  ids=$(docker ps -aq --filter "label=gpu-seats.stack=$name")\n'
         '  [ -z "$ids" ] || docker rm -f $ids >/dev/null\n'
-        '  docker network rm "${name}_default" >/dev/null 2>&1 || true\n'
         '  rm -rf "/opt/docker/compose/$name" "/opt/docker/conf/$name"\n'
         "done\n"
     )
