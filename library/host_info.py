@@ -51,10 +51,14 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+kernel:
+  description: Release of the running kernel.
+  type: str
+  returned: always
 gpus:
   description: RV(gpus.cards), one entry a card with UUID, bus id, memory in MiB and power in watts; what a card did not
-    tell is null with its reason in C(unknown); null if the cards could not be counted. RV(gpus.processes), what holds
-    their memory.
+    tell is null with its reason in C(unknown); null if no card could be asked. RV(gpus.card_count), null after a lost
+    card. RV(gpus.processes), what holds their memory. RV(gpus.module), the loaded kernel module.
   type: dict
   returned: always
 docker:

@@ -110,6 +110,21 @@ def _leftover(container: ContainerRecord, subject: str) -> list[Finding]:
     return [finding("container.recreate_leftover", subject, message, evidence)]
 
 
+def replace_label_notes(containers: list[ContainerRecord]) -> list[Finding]:
+    """A note for each container with the label of a recreate; its labels show whether that was finished."""
+    return [
+        finding(
+            "container.recreate_leftover",
+            subject_of(one),
+            "made by a recreate (label com.docker.compose.replace): compare its labels with the wanted ones",
+            {"name": one.name, "replace": one.labels[_REPLACE_LABEL]},
+            severity="info",
+        )
+        for one in containers
+        if _REPLACE_LABEL in one.labels and not _LEFTOVER_NAME.match(one.name or "")
+    ]
+
+
 def _cause_of(container: ContainerRecord) -> tuple[str, dict[str, Any]]:
     """(words, evidence) for why it ended: Docker's error text first, then the exit code."""
     cause = first_cause(container.error) if container.error else None

@@ -11,7 +11,7 @@ from ..compose.warnings import take_warnings
 from ..jsontext import JsonText, as_int, as_list, as_mapping, as_text, read_json, truncated
 from ..records import Parsed, unrecognised, with_reasons
 from .gpu_request import classify_requests, request_from_runtime
-from .health import state_findings
+from .health import replace_label_notes, state_findings
 from .ports import bindings
 from .records import ContainerRecord, DeviceRequestForm, GpuRequest, ImageRecord
 
@@ -32,6 +32,7 @@ def parse_docker_inspect(text: str, rc: int | None = None, command: str | None =
             parsed.findings.append(unrecognised("docker-inspect", text, rc))
         return parsed
     parsed.add(_value(said.value, command))
+    parsed.findings.extend(replace_label_notes(parsed.of(ContainerRecord)))
     if not parsed.records and not parsed.findings and not parsed.notes:
         parsed.notes.append("nothing was inspected")
     return parsed
@@ -164,8 +165,8 @@ def _record(said: dict[str, Any]) -> tuple[ContainerRecord, list[Finding]]:
         ipc_mode=as_text(host.get("IpcMode")),
         config_hash=labels.get("com.docker.compose.config-hash"),
     )
-    if record.error is None and state:
-        reasons["error"] = "none"
+    if state:
+        reasons.update(error="none", started_at="never", finished_at="never")
     reasons["memory_limit_bytes"] = "no limit"
     return with_reasons(record, reasons, "not in this output"), found
 

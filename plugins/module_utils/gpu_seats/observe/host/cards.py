@@ -11,6 +11,7 @@ from ...findings import Finding
 from ..command import CommandResult, command_findings
 from ..nvidia.cards import GpuCard, GpuProcess
 from ..nvidia.parse import parse_nvidia_smi
+from ..nvidia.versions import DriverVersion, parse_module_version
 from ..records import Parsed, unique
 
 Run = Callable[[Sequence[str], float], CommandResult]
@@ -27,11 +28,16 @@ _PROCESS_FIELDS = "gpu_uuid,pid,process_name,used_gpu_memory"
 _CARD_IS_LOST = ("gpu.lost", "gpu.handle_error", "gpu.reset_required", "gpu.access_blocked")
 _CONTAINER_OF_CGROUP = re.compile(r"(?:docker[-/]|/)([0-9a-f]{64})(?:\.scope)?\s*$", re.MULTILINE)
 _KNOWN_CARDS = Path("/proc/driver/nvidia/gpus")
+_MODULE_VERSION = Path("/proc/driver/nvidia/version")
+_PCI_DEVICES = Path("/sys/bus/pci/devices")
 _MOST_DROPPED_FIELDS = 8
 
 
 def observed_cards(run: Run, declared_ids: Sequence[str]) -> dict[str, Any]:
-    """``{cards, processes, findings}``; cards None when nvidia-smi could not tell.
+    """``{cards, card_count, processes, module, unknown, findings}``; cards None when nvidia-smi could not tell.
+
+    card_count None: a card was lost or the driver could not be asked, so how many there are is unknown; `unknown` says
+    why. module: version and flavour of the loaded kernel module, None where none is loaded.
 
     One card that can't be opened aborts the whole query, so the others are then asked one by one: by `declared_ids`
     (UUIDs or bus ids), or by the driver's own list where none are declared.
@@ -39,14 +45,29 @@ def observed_cards(run: Run, declared_ids: Sequence[str]) -> dict[str, Any]:
     parsed, ended = _query(run, [])
     findings = [*parsed.findings, *command_findings(ended, "tool:nvidia-smi")]
     cards = parsed.of(GpuCard)
-    if any(one.code in _CARD_IS_LOST for one in parsed.findings):
+    stopped = any(one.code in _CARD_IS_LOST for one in parsed.findings)
+    if stopped:
         cards, more = _one_by_one(run, declared_ids or _driver_list())
         findings += more
-    known = bool(cards) or any(one.code == "gpu.no_devices" for one in findings)
+    nothing_there = any(one.code == "gpu.no_devices" for one in findings)
+    known = bool(cards) or nothing_there
+    counted = len(cards) if cards and not stopped else 0 if nothing_there else None
+    reason = next((one.message for one in findings if one.fails), "nvidia-smi gave no answer")
     processes, more = _processes(run) if cards else (None, [])
+    module = _loaded_module()
+    for one in findings:
+        if one.code == "gpu.driver_mismatch" and module is not None:
+            one.evidence["loaded"] = module.driver
     return {
         "cards": [one.as_dict() for one in cards] if known else None,
+        "card_count": counted,
         "processes": processes,
+        "module": module.as_dict() if module else None,
+        "unknown": {
+            **({} if known else {"cards": reason}),
+            **({} if counted is not None else {"card_count": reason}),
+            **({} if processes is not None else {"processes": next((one.message for one in more), reason)}),
+        },
         "findings": [one.as_dict() for one in unique([*findings, *more])],
     }
 
@@ -80,8 +101,34 @@ def _one_by_one(run: Run, ids: Sequence[str]) -> tuple[list[GpuCard], list[Findi
 
 
 def _driver_list() -> list[str]:
-    """Bus ids of all cards the driver has, lost ones included; empty where it tells none."""
-    return sorted(entry.name for entry in _KNOWN_CARDS.iterdir()) if _KNOWN_CARDS.is_dir() else []
+    """Bus ids of all cards that the driver, else the PCI bus, has; lost ones included. Empty where neither tells."""
+    try:
+        listed = sorted(entry.name for entry in _KNOWN_CARDS.iterdir())
+    except OSError:
+        listed = []
+    if listed:
+        return listed
+    try:
+        return sorted(entry.name for entry in _PCI_DEVICES.iterdir() if _is_card(entry))
+    except OSError:
+        return []
+
+
+def _is_card(device: Path) -> bool:
+    """Whether a PCI device is a display or 3D controller of NVIDIA (class 0x03....)."""
+    return _first_line(device / "vendor") == "0x10de" and _first_line(device / "class").startswith("0x03")
+
+
+def _first_line(path: Path) -> str:
+    try:
+        return path.read_text(errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def _loaded_module() -> DriverVersion | None:
+    text = _first_line(_MODULE_VERSION)
+    return next(iter(parse_module_version(text).of(DriverVersion)), None) if text else None
 
 
 def _processes(run: Run) -> tuple[list[dict[str, Any]] | None, list[Finding]]:
@@ -90,15 +137,15 @@ def _processes(run: Run) -> tuple[list[dict[str, Any]] | None, list[Finding]]:
     if ended.rc is None:
         return None, command_findings(ended, "tool:nvidia-smi")
     parsed = parse_nvidia_smi(ended.text, ended.rc, " ".join(argv))
-    rows = [{**one.as_dict(), "container_id": _container_of(one.pid)} for one in parsed.of(GpuProcess)]
+    rows = [{**one.as_dict(), **_container_of(one.pid)} for one in parsed.of(GpuProcess)]
     return (rows if ended.ok else None), parsed.findings
 
 
-def _container_of(pid: int | None) -> str | None:
-    """Id of the container that a process runs in, by its control group; None on the host itself or when it is gone."""
+def _container_of(pid: int | None) -> dict[str, str | None]:
+    """``{"container_id": id}`` by the process's control group, None on the host itself; {} where it can't be seen."""
     try:
-        text = Path(f"/proc/{pid}/cgroup").read_text()
+        text = Path(f"/proc/{pid}/cgroup").read_text(errors="replace")
     except OSError:
-        return None
+        return {}
     match = _CONTAINER_OF_CGROUP.search(text)
-    return match.group(1) if match else None
+    return {"container_id": match.group(1) if match else None}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from ...findings import Finding, finding
@@ -15,6 +17,7 @@ from ..records import Parsed
 
 Run = Callable[[Sequence[str], float], CommandResult]
 _COMPOSE_LIMIT_S = 15.0
+_DAEMON_FILE = Path("/etc/docker/daemon.json")
 
 
 def observed_docker(engine: EngineApi, run: Run, images: Sequence[str]) -> dict[str, Any]:
@@ -29,7 +32,9 @@ def observed_docker(engine: EngineApi, run: Run, images: Sequence[str]) -> dict[
     try:
         seen = _engine(engine, images)
     except (EngineUnreachableError, EngineRefusedError) as error:
-        down = finding("compose.engine_unreachable", "host:docker", f"Docker Engine does not answer: {error}")
+        denied = getattr(error, "reason", "") == "permission"
+        code = "compose.engine_denied" if denied else "compose.engine_unreachable"
+        down = finding(code, "host:docker", f"Docker Engine does not answer: {error}")
         seen = {"available": False, "reason": str(error), "containers": None, "images": None, "findings": [down]}
     asking.join()
     findings = [*seen["findings"], *compose["findings"]]
@@ -38,7 +43,9 @@ def observed_docker(engine: EngineApi, run: Run, images: Sequence[str]) -> dict[
 
 def _engine(engine: EngineApi, images: Sequence[str]) -> dict[str, Any]:
     info = engine.info()
-    parsed = Parsed()
+    settings = _daemon_settings()
+    runtimes = sorted(info.get("Runtimes") or {})
+    parsed = Parsed([], _runtime_findings(settings, runtimes))
     for row in engine.containers():
         inspected = engine.inspect(row["Id"])
         if inspected is not None:
@@ -47,11 +54,32 @@ def _engine(engine: EngineApi, images: Sequence[str]) -> dict[str, Any]:
         "available": True,
         "engine_version": info.get("ServerVersion"),
         "root": info.get("DockerRootDir"),
-        "runtimes": sorted(info.get("Runtimes") or {}),
+        "runtimes": runtimes,
+        "default_runtime": info.get("DefaultRuntime"),
+        "userland_proxy": settings.get("userland-proxy", True) is not False,
         "containers": [one.as_dict() for one in parsed.of(ContainerRecord)],
         "images": {name: (engine.image(name) or {}).get("Id") for name in images},
         "findings": parsed.findings,
     }
+
+
+def _daemon_settings() -> dict[str, Any]:
+    """daemon.json, empty where there is none or it can't be read."""
+    try:
+        settings = json.loads(_DAEMON_FILE.read_text())
+    except (OSError, ValueError):
+        return {}
+    return settings if isinstance(settings, dict) else {}
+
+
+def _runtime_findings(settings: dict[str, Any], runtimes: Sequence[str]) -> list[Finding]:
+    """daemon.json names the nvidia runtime and the engine that answers lacks it: not restarted, or another engine."""
+    configured = settings.get("runtimes")
+    if not isinstance(configured, dict) or "nvidia" not in configured or "nvidia" in runtimes:
+        return []
+    message = "daemon.json names the nvidia runtime and the engine has it not: engine not restarted, or other engine"
+    evidence = {"engine_runtimes": list(runtimes), "daemon_json": str(_DAEMON_FILE)}
+    return [finding("gpu.runtime_missing", "host:docker", message, evidence)]
 
 
 def _compose(run: Run) -> dict[str, Any]:

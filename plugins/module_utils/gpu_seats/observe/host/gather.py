@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import platform
+import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +15,9 @@ from ..engine_api import EngineApi
 from .cards import observed_cards
 from .docker import observed_docker
 from .system import observed_addresses, observed_disks, observed_listeners, observed_memory
+
+LIMIT_S = 90.0
+"""After this a part is given up: its tools have limits of their own, but a dead file system blocks even a look."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +34,12 @@ class HostQuestion:
 
 
 def observed_host(question: HostQuestion) -> dict[str, Any]:
-    """``{gpus, docker, listeners, memory, disks, addresses, findings}``: plain data; nothing a tool does raises."""
+    """``{kernel, gpus, docker, listeners, memory, disks, addresses, findings}``: plain data; no tool makes it raise."""
     seen = _answers(_parts(question))
     findings = [one for part in seen.values() for one in part.pop("findings", ())]
     return {
-        "gpus": seen.get("gpus") or {"cards": None, "processes": None},
+        "kernel": platform.release(),
+        "gpus": seen.get("gpus") or {"cards": None, "card_count": None, "processes": None},
         "docker": seen["docker"] or {"available": None},
         "listeners": seen["listening"].get("listeners"),
         "memory": seen["memory"] or {"total_mib": None, "available_mib": None},
@@ -56,16 +62,30 @@ def _parts(question: HostQuestion) -> dict[str, Callable[[], dict[str, Any]]]:
     return parts
 
 
-def _answers(parts: Mapping[str, Callable[[], dict[str, Any]]]) -> dict[str, dict[str, Any]]:
-    with ThreadPoolExecutor(len(parts)) as pool:
-        asked = {name: pool.submit(part) for name, part in parts.items()}
-        return {name: _answer(name, future) for name, future in asked.items()}
+def _answers(parts: Mapping[str, Callable[[], dict[str, Any]]], limit_s: float = LIMIT_S) -> dict[str, dict[str, Any]]:
+    """What every part says. Threads are daemons: one that hangs in the kernel must not keep the run from ending."""
+    said: dict[str, dict[str, Any]] = {}
+    threads = [
+        threading.Thread(target=_answer, args=(name, part, said), daemon=True, name=f"observe-{name}")
+        for name, part in parts.items()
+    ]
+    for thread in threads:
+        thread.start()
+    deadline = time.monotonic() + limit_s
+    for thread in threads:
+        thread.join(max(0.0, deadline - time.monotonic()))
+    done = dict(said)
+    for name in parts:
+        if name not in done:
+            hung = finding("command.hung", f"host:{name}", f"looking at {name} did not end within {limit_s:.0f} s")
+            done[name] = {"findings": [hung.as_dict()]}
+    return done
 
 
-def _answer(name: str, future: Future[dict[str, Any]]) -> dict[str, Any]:
-    """What one part says. A part that breaks must not hide the others, so its fault is a finding."""
+def _answer(name: str, part: Callable[[], dict[str, Any]], said: dict[str, dict[str, Any]]) -> None:
+    """Puts what one part says into `said`. A part that breaks must not hide the others: its fault is a finding."""
     try:
-        return future.result()
+        said[name] = part()
     except Exception as error:
         broken = finding("observe.part_failed", f"host:{name}", f"{name}: {type(error).__name__}: {error}")
-        return {"findings": [broken.as_dict()]}
+        said[name] = {"findings": [broken.as_dict()]}

@@ -10,6 +10,7 @@ from typing import Any
 
 from ...findings import finding
 from ..command import CommandResult, command_findings
+from ..jsontext import as_list, as_mapping
 from ..listeners import Listener, parse_ss
 
 Run = Callable[[Sequence[str], float], CommandResult]
@@ -23,20 +24,28 @@ def observed_listeners(run: Run) -> dict[str, Any]:
     if ended.rc is None:
         return {"listeners": None, "findings": [one.as_dict() for one in command_findings(ended, "tool:ss")]}
     parsed = parse_ss(ended.text, ended.rc)
+    told = not any(one.code == "port.listeners_unknown" for one in parsed.findings)
     return {
-        "listeners": [one.as_dict() for one in parsed.of(Listener)],
+        "listeners": [one.as_dict() for one in parsed.of(Listener) if one.port is not None] if told else None,
         "findings": [one.as_dict() for one in parsed.findings],
     }
 
 
 def observed_memory() -> dict[str, Any]:
     """``{total_mib, available_mib}``, None where /proc/meminfo does not say."""
+    return memory_of(_MEMINFO.read_text())
+
+
+def memory_of(meminfo: str) -> dict[str, Any]:
+    """``{total_mib, available_mib, swap_free_mib}`` of /proc/meminfo."""
     values = {}
-    for line in _MEMINFO.read_text().splitlines():
+    for line in meminfo.splitlines():
         name, _, rest = line.partition(":")
-        if rest.strip().endswith("kB"):
-            values[name] = int(rest.split()[0]) / 1024
-    return {"total_mib": values.get("MemTotal"), "available_mib": values.get("MemAvailable")}
+        words = rest.split()
+        if len(words) == 2 and words[1] == "kB" and words[0].isdigit():
+            values[name] = int(words[0][:15]) / 1024
+    wanted = {"total_mib": "MemTotal", "available_mib": "MemAvailable", "swap_free_mib": "SwapFree"}
+    return {key: values.get(name) for key, name in wanted.items()}
 
 
 def observed_disks(paths: Sequence[str]) -> dict[str, Any]:
@@ -55,7 +64,7 @@ def observed_disks(paths: Sequence[str]) -> dict[str, Any]:
 
 
 def _room(path: Path) -> dict[str, Any]:
-    there = next(one for one in (path, *path.parents) if one.exists())
+    there = next((one for one in (path, *path.parents) if os.path.lexists(one)), Path("/"))
     try:
         room = os.statvfs(there)
     except OSError as error:
@@ -72,8 +81,16 @@ def observed_addresses(run: Run) -> list[str] | None:
     ended = run(["ip", "-j", "addr", "show"], _LIMIT_S)
     if not ended.ok:
         return None
+    return addresses_of(ended.stdout)
+
+
+def addresses_of(text: str) -> list[str] | None:
+    """Addresses of ``ip -j addr``; None for text that is no list of interfaces."""
     try:
-        interfaces = json.loads(ended.stdout)
-    except ValueError:
+        interfaces = json.loads(text)
+    except (ValueError, RecursionError):
         return None
-    return [row["local"] for interface in interfaces for row in interface.get("addr_info") or () if "local" in row]
+    if not isinstance(interfaces, list):
+        return None
+    rows = [row for one in interfaces for row in as_list(as_mapping(one).get("addr_info"))]
+    return [str(row["local"]) for row in map(as_mapping, rows) if row.get("local")]
