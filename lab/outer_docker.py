@@ -13,7 +13,11 @@ from .command import LabError, as_root, last_lines, run
 from .layout import STATE
 from .progress import step
 
-_PID_FILE = Path("/var/run/docker.pid")
+# pid file -> the program that wrote it
+_PID_FILES = {
+    Path("/var/run/docker.pid"): "dockerd",
+    Path("/var/run/docker/containerd/containerd.pid"): "containerd",
+}
 _SOCKET = Path("/var/run/docker.sock")
 _START_LIMIT_S = 60
 
@@ -67,12 +71,11 @@ def _start_without_systemd() -> None:
 
 
 def _forget_dead_daemon() -> None:
-    """A daemon that was killed leaves its pid file, and the next one then refuses to start if the number is in use."""
-    if not _PID_FILE.exists():
-        return
-    comm = Path(f"/proc/{_PID_FILE.read_text().strip()}/comm")
-    if not comm.exists() or comm.read_text().strip() != "dockerd":
-        run(as_root(["rm", "-f", str(_PID_FILE)]))
+    """A daemon that was killed leaves its pid files; the next one trusts them even when the number is another's now."""
+    for pid_file, program in _PID_FILES.items():
+        pid = run(as_root(["cat", str(pid_file)]), check=False).stdout.strip()
+        if pid and run(["cat", f"/proc/{pid}/comm"], check=False).stdout.strip() != program:
+            run(as_root(["rm", "-f", str(pid_file)]))
 
 
 def _wait_for_daemon() -> None:
