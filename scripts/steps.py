@@ -18,6 +18,7 @@ BIN = PROJECT / ".venv" / "bin"
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _CLOSING = re.compile(r"^=*\s*(?P<counts>\d+ (?:passed|failed|error|skipped|xfailed|deselected).*) in [\d.]+s\b")
+_AROUND = " \t\r\n│"  # blanks, and the border that molecule may draw before a command's lines
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,8 @@ class Counts:
 
 
 def counts_in(line: str) -> Counts:
-    """Counts of pytest's closing line; nothing for any other line."""
-    match = _CLOSING.match(_ANSI.sub("", line).strip())
+    """Counts of pytest's closing line, also in molecule's border; nothing for any other line."""
+    match = _CLOSING.match(_ANSI.sub("", line).strip(_AROUND))
     if not match:
         return Counts()
     found = {word: int(number) for number, word in re.findall(r"(\d+) (\w+)", match["counts"])}

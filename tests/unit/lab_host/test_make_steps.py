@@ -15,6 +15,7 @@ from scripts.steps import Counts, counts_in
         ("======== 3 failed, 10 passed, 2 skipped in 61.02s (0:01:01) ========", Counts(10, 3, 2)),
         ("\x1b[32m\x1b[1m5 passed\x1b[0m\x1b[32m in 1.00s\x1b[0m", Counts(5, 0, 0)),
         ("1 passed, 2 errors in 0.1s", Counts(1, 2, 0)),
+        ("  │ ======== 4 passed in 8.31s ========                    ", Counts(4, 0, 0)),
         ("fv-ml1 : ok=5 changed=1 unreachable=0 failed=0", Counts()),
         ("loaded 5 passed tests in the cache", Counts()),
     ],

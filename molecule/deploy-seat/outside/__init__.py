@@ -1,0 +1,1 @@
+"""What the tests of this scenario look with: never the project's own modules."""
