@@ -82,7 +82,15 @@ def lay_files(files: host_files.FileSet) -> None:
 
 def boot() -> None:
     """Start the container and return when ssh answers, systemd is settled and Docker answers."""
-    docker("start", CONTAINER, timeout_s=180)
+    try:
+        docker("start", CONTAINER, timeout_s=180)
+    except LabError as error:
+        if "address already in use" in str(error):
+            raise LabError(
+                f"{error}\n  A port of {REACH_ADDRESS} is taken on this machine: end what listens there (`ss -tlnp`), or "
+                "choose another address: GPU_SEATS_LAB_ADDRESS=127.0.50.60"
+            ) from error
+        raise
     ssh.wait_for_ssh()
     _wait_until_settled()
 
