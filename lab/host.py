@@ -87,7 +87,7 @@ def boot() -> None:
     except LabError as error:
         if "address already in use" in str(error):
             raise LabError(
-                f"{error}\n  A port of {REACH_ADDRESS} is taken on this machine: end what listens there (`ss -tlnp`), or "
+                f"{error}\n  A port of {REACH_ADDRESS} is taken here: end what listens there (`ss -tlnp`), or "
                 "choose another address: GPU_SEATS_LAB_ADDRESS=127.0.50.60"
             ) from error
         raise
