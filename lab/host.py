@@ -95,6 +95,12 @@ def boot() -> None:
     _wait_until_settled()
 
 
+def restart() -> None:
+    """Reboot the running container, as `boot` does."""
+    docker("stop", "--time", "30", CONTAINER, timeout_s=90)
+    boot()
+
+
 def _wait_until_settled(limit_s: float = 120) -> None:
     deadline = time.monotonic() + limit_s
     while True:

@@ -44,16 +44,24 @@ def on_host(command: str, *, timeout_s: float = 60, check: bool = True) -> str:
     return run(argv, timeout_s=timeout_s, check=check).stdout.strip()
 
 
+def _try_ssh() -> tuple[bool, str]:
+    argv = ["ssh", "-F", str(CONFIG), "-o", "BatchMode=yes", "-o", "ConnectTimeout=2", HOST, "true"]
+    done = run(argv, timeout_s=15, check=False)
+    return done.returncode == 0, done.stderr.strip()
+
+
+def answers() -> bool:
+    """Whether the lab host answers over ssh right now."""
+    return _try_ssh()[0]
+
+
 def wait_for_ssh(limit_s: float = 120) -> None:
     """Return when the lab host answers over ssh; LabError with ssh's own words after `limit_s`."""
     deadline = time.monotonic() + limit_s
-    argv = ["ssh", "-F", str(CONFIG), "-o", "BatchMode=yes", "-o", "ConnectTimeout=2", HOST, "true"]
     while True:
-        done = run(argv, timeout_s=15, check=False)
-        if done.returncode == 0:
+        answered, words = _try_ssh()
+        if answered:
             return
         if time.monotonic() > deadline:
-            raise LabError(
-                f"ssh to {REACH_ADDRESS}:{SSH_PORT} does not work after {limit_s:.0f} s: {done.stderr.strip()}"
-            )
+            raise LabError(f"ssh to {REACH_ADDRESS}:{SSH_PORT} does not work after {limit_s:.0f} s: {words}")
         time.sleep(0.2)

@@ -60,6 +60,10 @@ def up() -> None:
         if found.status != "running":
             with step(f"booted {CONTAINER} again"):
                 host.boot()
+        elif not ssh.answers():
+            # a firewall that was reloaded on this machine takes Docker's port rules away; a restart lays them again
+            with step(f"{CONTAINER} ran and did not answer over ssh: restarted"):
+                host.restart()
         changed = host.refresh(images)
         if changed:
             say(f"brought up to date on the running host: {', '.join(changed)}")
