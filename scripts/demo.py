@@ -22,7 +22,7 @@ What to try next (all against the lab; production needs `-i inventories/producti
   . .venv/bin/activate
   ansible-playbook playbooks/status.yml                           every seat, its state and verdict
   ansible-playbook deploy-seat.yml -e seat=flash-next --check --diff   the plan, nothing touched
-  ansible-playbook playbooks/retire-seat.yml -e seat=smol         take a seat away
+  ansible-playbook playbooks/retire-seat.yml -e seat=selene       take a seat away that is declared retired
   gpu-seats render flash-next-seat                                the Compose file that the host gets
   gpu-seats lint                                                  check every declaration
   ssh -F .lab/ssh_config fv-ml1                                   look around on the lab host
