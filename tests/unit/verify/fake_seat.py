@@ -94,7 +94,7 @@ def served(answers):
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
-            self.answer(b"")
+            self.answer(None)
 
         def do_POST(self):
             self.answer(self.rfile.read(int(self.headers.get("Content-Length") or 0)))

@@ -212,6 +212,17 @@ class TestHealth:
         engine.earlier_log = "ERROR 11-30 09:00:00 [x.py:1] ValueError: No available memory for the cache blocks.\n"
         assert look(check(port), outside(engine)).state == "loading"
 
+    def test_silence_of_an_engine_that_says_it_serves_is_a_hang(self):
+        log = "INFO:     Application startup complete.\n"
+        limits = {"health": 0.3, "load": 100}
+        answers = {"/health": (200, sleeps(0.6))}
+        hung, _asked = seen_with(answers, log=log, timeouts=limits)
+        assert (hung.state, codes(hung)) == ("failed", ["seat.hangs"])
+        loading, _asked = seen_with(
+            answers, log="INFO 11-30 10:00:00 [x.py:1] Starting to load model x\n", timeouts=limits
+        )
+        assert (loading.state, loading.findings) == ("loading", [])
+
     def test_an_error_status_fails(self):
         seen, _asked = seen_with({"/health": (404, b"nope")})
         assert (seen.state, codes(seen)) == ("failed", ["seat.unhealthy"])
@@ -318,4 +329,5 @@ def test_what_a_look_hands_over_is_plain_data():
         "status": "ok",
         "text": f"sees 1 card(s): {CARD}",
         "seconds": 0.0,
+        "silent": False,
     }

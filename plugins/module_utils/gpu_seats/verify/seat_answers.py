@@ -30,7 +30,8 @@ def health_step(check: SeatCheck, address: str, loading_s: float, ask_once: Ask 
     if answer.outcome == "answered" and answer.status not in _LOADING_STATUSES:
         return Step("health", "failed", text, answer.elapsed_s), [finding("seat.unhealthy", check.subject, text, facts)]
     if loading_s < check.limits.load:
-        return Step("health", "waiting", _waiting_text(answer), answer.elapsed_s), []
+        silent = answer.outcome == "timeout"
+        return Step("health", "waiting", _waiting_text(answer), answer.elapsed_s, silent), []
     late = f"not ready {loading_s:.0f} s after its container started (limit {check.limits.load:.0f} s): {text}"
     return Step("health", "failed", late, answer.elapsed_s), [finding("seat.load_timeout", check.subject, late, facts)]
 

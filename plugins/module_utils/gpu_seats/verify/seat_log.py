@@ -23,10 +23,11 @@ _STAGE_TEXTS = {
 class LogReading:
     """stage: for a progress line (``loading weights 5/9``), "" where the log says nothing.
 
-    cause: the root cause if the engine failed. more: what else stands in the log.
+    serving: the engine says that it is ready. cause: the root cause if the engine failed. more: what else is there.
     """
 
     stage: str = ""
+    serving: bool = False
     cause: Finding | None = None
     more: tuple[Finding, ...] = ()
 
@@ -52,7 +53,7 @@ def _vllm(text: str, subject: str) -> LogReading:
     stage = _STAGE_TEXTS.get(log.stage if log.stage != "failed" else log.reached, log.stage)
     if log.reached == "loading" and log.shards_total:
         stage = f"{stage} {log.shards_loaded or 0}/{log.shards_total}"
-    return _reading(stage, parsed.findings, log.stage == "failed", subject)
+    return _reading(stage, log.stage, parsed.findings, subject)
 
 
 def _llamacpp(text: str, subject: str) -> LogReading:
@@ -64,15 +65,15 @@ def _llamacpp(text: str, subject: str) -> LogReading:
         return LogReading()
     log = logs[-1]
     stage = "loading model" if log.reached == "loading" else _STAGE_TEXTS.get(log.reached, log.reached)
-    return _reading(stage, parsed.findings, log.stage == "failed", subject)
+    return _reading(stage, log.stage, parsed.findings, subject)
 
 
-def _reading(stage: str, findings: Iterable[Finding], failed: bool, subject: str) -> LogReading:
+def _reading(shown: str, stage: str, findings: Iterable[Finding], subject: str) -> LogReading:
     about = [replace(one, subject=subject) for one in findings]
     failing = [one for one in about if one.fails]
     root = next((one for one in failing if one.evidence.get("root_cause")), failing[0] if failing else None)
-    cause = root if failed else None
-    return LogReading(stage, cause, tuple(one for one in about if one is not cause))
+    cause = root if stage == "failed" else None
+    return LogReading(shown, stage == "serving", cause, tuple(one for one in about if one is not cause))
 
 
 __all__ = ["TAIL_LINES", "LogReading", "read_log"]

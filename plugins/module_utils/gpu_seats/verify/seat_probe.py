@@ -184,6 +184,9 @@ def _explain(seen: SeatLook, container: Standing | None, outside: Outside) -> No
     reading = read_log(check.engine, outside.engine.logs(check.container, TAIL_LINES, since=since), check.subject)
     if seen.state == "loading" and is_looping(container) and reading.cause is None:
         reading = _looping_reading(seen, container, outside)
+    if reading.serving and seen.steps[-1].silent:
+        text = f"{check.container} took the connection, said nothing, and its log says that it serves"
+        reading = LogReading(reading.stage, True, finding("seat.hangs", check.subject, text), reading.more)
     if reading.cause is not None:
         seen.state = "failed"
         seen.awaited = reading.cause.message
@@ -200,7 +203,7 @@ def _looping_reading(seen: SeatLook, container: Standing, outside: Outside) -> L
     reading = read_log(seen.check.engine, text, seen.check.subject)
     told = f"container {container.name} was started again {container.restart_count} times and was not ready yet"
     facts = {"restart_count": container.restart_count, "log": [one.message for one in reading.more][:5]}
-    return LogReading(reading.stage, finding("seat.restart_loop", seen.check.subject, told, facts), reading.more)
+    return LogReading(reading.stage, False, finding("seat.restart_loop", seen.check.subject, told, facts), reading.more)
 
 
 __all__ = ["Outside", "ProbeEngine", "SeatLook", "look", "look_at_all"]

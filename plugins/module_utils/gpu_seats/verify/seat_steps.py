@@ -11,12 +11,16 @@ STEPS = ("container", "gpus", "port", "health", "model", "completion")
 
 @dataclass(frozen=True)
 class Step:
-    """status: ok, waiting (not yet, and its limit is not over), failed, skipped (nothing to ask). text: why."""
+    """status: ok, waiting (not yet, and its limit is not over), failed, skipped (nothing to ask). text: why.
+
+    silent: the other side took the connection and said nothing within the limit of one try.
+    """
 
     step: str
     status: str
     text: str = ""
     seconds: float = 0.0
+    silent: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
