@@ -1,6 +1,6 @@
 """One record for everything that is not as declared, and the registry of all codes.
 
-A code is registered once in `CATALOGUE`, with its severity, what it means and what to do; ``docs/findings.md``
+A code is registered once in `catalogue.CATALOGUE` with its severity, meaning and remedy; ``docs/findings.md``
 and ``gpu-seats explain`` are made from it. `finding` refuses a code that is not registered, so that no
 undocumented code can reach an operator.
 """
@@ -11,9 +11,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
-
-from .catalogue import CATALOGUE
-from .catalogue.kind import FindingKind
 
 SEVERITIES = ("critical", "error", "warning", "info")
 """Most severe first. `critical` and `error` make a verdict fail, `warning` and `info` do not."""
@@ -58,6 +55,9 @@ def finding(
 
     Raises KeyError for a code that is not in the catalogue, ValueError for an unknown severity.
     """
+    # the catalogue is a lot of text, and most runs on a target find nothing
+    from .catalogue import CATALOGUE
+
     kind = CATALOGUE[code]
     chosen = severity or kind.severity
     if chosen not in SEVERITIES:
@@ -88,4 +88,4 @@ def by_severity(findings: Iterable[Finding]) -> list[Finding]:
     return sorted(findings, key=lambda f: (SEVERITIES.index(f.severity), f.subject, f.code))
 
 
-__all__ = ["CATALOGUE", "SEVERITIES", "Finding", "FindingKind", "by_severity", "finding", "finding_from_dict"]
+__all__ = ["SEVERITIES", "Finding", "by_severity", "finding", "finding_from_dict"]

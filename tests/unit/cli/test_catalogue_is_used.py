@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from gpu_seats.findings import CATALOGUE, SEVERITIES, finding
+from gpu_seats.catalogue import CATALOGUE
+from gpu_seats.findings import SEVERITIES, finding
 
 PROJECT = Path(__file__).resolve().parents[3]
 PACKAGE = PROJECT / "plugins" / "module_utils" / "gpu_seats"

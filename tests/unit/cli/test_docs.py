@@ -12,8 +12,8 @@ import pytest
 import yaml
 from small_project import Outcome
 
+from gpu_seats.catalogue import CATALOGUE
 from gpu_seats.cli.main import command_parser
-from gpu_seats.findings import CATALOGUE
 from gpu_seats.report.findings_markdown import findings_markdown
 
 PROJECT = Path(__file__).resolve().parents[3]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from small_project import Outcome
 
-from gpu_seats.findings import CATALOGUE
+from gpu_seats.catalogue import CATALOGUE
 
 Command = Callable[..., Outcome]
 

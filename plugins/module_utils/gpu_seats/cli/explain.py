@@ -17,8 +17,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(chosen: argparse.Namespace, terminal: Terminal) -> Answer:
+    from ..catalogue import CATALOGUE
     from ..declare.problems import did_you_mean
-    from ..findings import CATALOGUE
     from ..report.findings_markdown import findings_markdown
 
     document = {code: kind._asdict() for code, kind in sorted(CATALOGUE.items())}

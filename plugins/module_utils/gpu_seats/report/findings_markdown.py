@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..findings import FindingKind
+from ..catalogue.kind import FindingKind
 
 _INTRODUCTION = """\
 # Findings

@@ -6,7 +6,6 @@ import re
 from typing import Any
 
 from ...findings import Finding, finding
-from ..compose.failures import first_cause
 from ..jsontext import as_list, as_mapping, as_text
 from .ports import is_published
 from .records import ContainerRecord, PortBinding
@@ -125,9 +124,16 @@ def replace_label_notes(containers: list[ContainerRecord]) -> list[Finding]:
     ]
 
 
+def _classified(error: str) -> Finding | None:
+    # the tables of causes are large, and few containers have an error
+    from ..compose.failures import first_cause
+
+    return first_cause(error)
+
+
 def _cause_of(container: ContainerRecord) -> tuple[str, dict[str, Any]]:
     """(words, evidence) for why it ended: Docker's error text first, then the exit code."""
-    cause = first_cause(container.error) if container.error else None
+    cause = _classified(container.error) if container.error else None
     if cause is not None:
         return cause.message, {"cause": cause.code, "retry": cause.evidence.get("retry"), "cause_remedy": cause.remedy}
     if container.error:

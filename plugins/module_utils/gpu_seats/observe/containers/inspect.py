@@ -6,8 +6,6 @@ import re
 from typing import Any
 
 from ...findings import Finding, finding
-from ..compose.failures import classify
-from ..compose.warnings import take_warnings
 from ..jsontext import JsonText, as_int, as_list, as_mapping, as_text, read_json, truncated
 from ..records import Parsed, unrecognised, with_reasons
 from .gpu_request import classify_requests, request_from_runtime
@@ -43,6 +41,10 @@ def _aside(said: JsonText, text: str, rc: int | None) -> Parsed:
     around = said.before + "\n" + said.after
     if not around.strip() and not (rc not in (None, 0) and not text.strip()):
         return Parsed()
+    # only saved output has text around the JSON, and these tables of causes are the largest part of this package
+    from ..compose.failures import classify
+    from ..compose.warnings import take_warnings
+
     warnings, rest = take_warnings(around)
     return Parsed([], [*warnings, *classify("\n".join(rest))])
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 from ...findings import Finding
 from ..command import CommandResult, command_findings
 from ..nvidia.cards import GpuCard, GpuProcess
-from ..nvidia.parse import parse_nvidia_smi
+from ..nvidia.query import parse_query
 from ..nvidia.versions import DriverVersion, parse_module_version
 from ..records import Parsed, unique
 
@@ -42,7 +43,11 @@ def observed_cards(run: Run, declared_ids: Sequence[str]) -> dict[str, Any]:
     One card that can't be opened aborts the whole query, so the others are then asked one by one: by `declared_ids`
     (UUIDs or bus ids), or by the driver's own list where none are declared.
     """
-    parsed, ended = _query(run, [])
+    # asked side by side: each call of nvidia-smi opens every card
+    with ThreadPoolExecutor(1) as beside:
+        holders = beside.submit(_processes, run)
+        parsed, ended = _query(run, [])
+        processes, more = holders.result()
     findings = [*parsed.findings, *command_findings(ended, "tool:nvidia-smi")]
     cards = parsed.of(GpuCard)
     stopped = any(one.code in _CARD_IS_LOST for one in parsed.findings)
@@ -53,7 +58,8 @@ def observed_cards(run: Run, declared_ids: Sequence[str]) -> dict[str, Any]:
     known = bool(cards) or nothing_there
     counted = len(cards) if cards and not stopped else 0 if nothing_there else None
     reason = next((one.message for one in findings if one.fails), "nvidia-smi gave no answer")
-    processes, more = _processes(run) if cards else (None, [])
+    if not cards:
+        processes, more = None, []
     module = _loaded_module()
     for one in findings:
         if one.code == "gpu.driver_mismatch" and module is not None:
@@ -80,7 +86,7 @@ def _query(run: Run, selection: Sequence[str]) -> tuple[Parsed, CommandResult]:
         ended = run(argv, LIMIT_S)
         if ended.rc is None:
             return dropped, ended
-        parsed = parse_nvidia_smi(ended.text, ended.rc, fields=names)
+        parsed = parse_query(ended.text, ended.rc, " ".join(argv), names)
         unknown = [str(one.evidence.get("field")) for one in parsed.findings if one.code == "gpu.query_field_unknown"]
         left = [name for name in names if name not in unknown]
         if not unknown or len(left) == len(names):
@@ -136,7 +142,7 @@ def _processes(run: Run) -> tuple[list[dict[str, Any]] | None, list[Finding]]:
     ended = run(argv, LIMIT_S)
     if ended.rc is None:
         return None, command_findings(ended, "tool:nvidia-smi")
-    parsed = parse_nvidia_smi(ended.text, ended.rc, " ".join(argv))
+    parsed = parse_query(ended.text, ended.rc, " ".join(argv), _PROCESS_FIELDS.split(","))
     rows = [{**one.as_dict(), **_container_of(one.pid)} for one in parsed.of(GpuProcess)]
     return (rows if ended.ok else None), parsed.findings
 
