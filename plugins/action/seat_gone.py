@@ -10,6 +10,7 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from gpu_seats.controller.departure import departures
+from gpu_seats.controller.module_answer import failure_text
 
 _ARGUMENTS = {
     "seats": {"type": "list", "elements": "dict", "required": True},
@@ -29,7 +30,7 @@ class ActionModule(ActionBase):
         while True:
             seen = self._execute_module(module_name="ansible.legacy.host_info", module_args={}, task_vars=task_vars)
             if seen.get("failed"):
-                raise AnsibleActionFail(seen.get("msg", "host_info failed"), result=seen)
+                raise AnsibleActionFail(failure_text("host_info", seen), result=seen)
             rows, findings = departures(arguments["seats"], seen)
             if not findings or time.monotonic() >= deadline:
                 break

@@ -8,6 +8,7 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
 from gpu_seats.controller.declared_faults import REFUSALS, refusal_of
+from gpu_seats.controller.module_answer import failure_text
 from gpu_seats.controller.play_fleet import fleet_of_play
 from gpu_seats.controller.seat_plan import SeatPlanRequest, seat_plan
 
@@ -41,5 +42,5 @@ class ActionModule(ActionBase):
         """The result of host_info. Raises AnsibleActionFail when the module could not run."""
         found = self._execute_module(module_name="ansible.legacy.host_info", module_args=asked, task_vars=task_vars)
         if found.get("failed"):
-            raise AnsibleActionFail(found.get("msg", "host_info failed"), result=found)
+            raise AnsibleActionFail(failure_text("host_info", found), result=found)
         return found

@@ -8,6 +8,7 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
+from gpu_seats.controller.module_answer import failure_text
 from gpu_seats.controller.outside_check import outside_findings
 from gpu_seats.controller.readiness import Waits, verdicts, wait_until_ready
 
@@ -40,7 +41,7 @@ class ActionModule(ActionBase):
             asked = {"checks": checks, "waited_s": waited_s if arguments["wait"] else _LONG_S, "passed": passed}
             seen = self._execute_module(module_name="ansible.legacy.seat_ready", module_args=asked, task_vars=task_vars)
             if seen.get("failed") and "seats" not in seen:
-                raise AnsibleActionFail(seen.get("msg", "seat_ready failed"), result=seen)
+                raise AnsibleActionFail(failure_text("seat_ready", seen), result=seen)
             return seen["seats"]
 
         def outside(check):
