@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+_SPOKEN = ("msg", "exception", "module_stderr", "module_stdout")
 _SHOWN_LINES = 5
 
 
