@@ -1,4 +1,4 @@
-"""Fixtures of the scenario: the lab host, a copy of the project to spoil, and seats that stand before every test."""
+"""Fixtures of the scenario: the lab host and a copy of the project to spoil."""
 
 from __future__ import annotations
 
@@ -7,10 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 
 import pytest
 from outside.lab_host import LabHost
-from outside.plays import deployed
 from outside.scratch import ScratchProject
-
-SEATS = {"flash-next": 8022, "smol": 8090}
 
 
 @pytest.fixture(scope="session")
@@ -20,8 +17,8 @@ def lab() -> LabHost:
 
 
 @pytest.fixture(scope="session")
-def _copy(tmp_path_factory) -> ScratchProject:
-    return ScratchProject(tmp_path_factory.mktemp("project") / "gpu-seats")
+def _copy(new_copy) -> ScratchProject:
+    return new_copy()
 
 
 @pytest.fixture
@@ -31,7 +28,13 @@ def scratch(_copy) -> Iterator[ScratchProject]:
     _copy.restore_all()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
+def new_copy(tmp_path_factory) -> Callable[[], ScratchProject]:
+    """Makes further copies, each for a run that several tests of a module read."""
+    return lambda: ScratchProject(tmp_path_factory.mktemp("project") / "gpu-seats")
+
+
+@pytest.fixture(scope="session")
 def untouched(lab) -> Callable[[], AbstractContextManager[None]]:
     """`with untouched():` nothing on the host may change meanwhile."""
 
@@ -42,17 +45,3 @@ def untouched(lab) -> Callable[[], AbstractContextManager[None]]:
         assert lab.snapshot() == before
 
     return guarded
-
-
-@pytest.fixture
-def standing(lab) -> Iterator[None]:
-    """Both seats serve before the test, whatever the one before it left; simulated failures are off afterwards."""
-    ensure_standing(lab)
-    yield
-    lab.clear_faults()
-
-
-def ensure_standing(lab) -> None:
-    """Deploys where a seat does not answer, so that one failing test does not fail those after it."""
-    if any(lab.get(port, "/health") != "200" for port in SEATS.values()):
-        deployed(",".join(SEATS))
