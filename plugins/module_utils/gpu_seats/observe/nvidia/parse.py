@@ -99,12 +99,12 @@ def _told(text: str, rc: int | None, command: str | None, fields: list[str] | No
     """The reading of text that is no error line, by the first form that fits."""
     if _HELP.search(text):
         return Parsed(notes=["the help text of nvidia-smi"])
-    if looks_like_smi_version(text):
-        return parse_smi_version(text)
     if looks_like_listing(text):
         return parse_listing(text)
     if looks_like_text_query(text):
         return parse_text_query(text)
+    if looks_like_smi_version(text):
+        return parse_smi_version(text)
     if looks_like_settings(text):
         return parse_settings(text)
     if looks_like_monitor(text):
