@@ -342,7 +342,7 @@ def test_a_secret_in_a_broken_env_file_is_not_repeated() -> None:
     assert "hf_secret" not in str(seen.as_dict())
 
 
-PROGRESS = """time="2026-11-30T14:41:42Z" level=warning" " msg="Found orphan containers ([llm-old-1 llm-x-1]) for this project."
+PROGRESS = """time="2026-11-30T14:41:42Z" level=warning msg="Found orphan containers ([llm-old-1 llm-x-1])."
  Container a  Recreate
  Container a  Recreated
  Container a  Starting

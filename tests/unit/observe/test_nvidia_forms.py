@@ -160,7 +160,7 @@ REPORT = """
 ==============NVSMI LOG==============
 
 Timestamp                                              : Tue Sep  1 20:47:29 2026
-Driver Version                                         : 610.43.02 [Deprecated; will be removed in CUDA 14.0. Use KMD Version instead]
+Driver Version                                         : 610.43.02 [Deprecated; will be removed in CUDA 14.0.]
 KMD Version                                            : 610.43.02
 CUDA UMD Version                                       : 13.3
 
