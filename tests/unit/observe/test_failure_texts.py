@@ -328,6 +328,11 @@ def test_the_container_of_a_failed_bind_is_named() -> None:
     )
 
 
+def test_an_error_behind_a_progress_word_on_one_line_is_not_lost() -> None:
+    text = "Container opvll Creating Error response from daemon: unknown or invalid runtime name: nvidia\n"
+    assert code_set(read("compose-up", text, 1)) == {"gpu.runtime_missing"}
+
+
 def test_two_failures_of_one_run_are_two_findings() -> None:
     text = _DAEMON + "No such image: a:1\n" + _EXTERNAL + "Bind for 0.0.0.0:8022 failed: port is already allocated\n"
     assert code_set(read("compose-up", text, 1)) == {"compose.image_missing", "port.taken"}

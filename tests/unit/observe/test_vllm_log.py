@@ -311,6 +311,21 @@ def test_each_stage_of_a_start_is_seen(lines: str, stage: str) -> None:
     assert record(read("vllm-log", lines), "engine_log")["stage"] == stage
 
 
+def test_figures_in_the_wording_of_the_old_engine_are_read() -> None:
+    text = (
+        "INFO 03-21 20:15:45 [worker.py:267] the current vLLM instance can use total_gpu_memory (79.19GiB) x "
+        "gpu_memory_utilization (0.90) = 71.27GiB\n"
+        "INFO 03-21 20:15:45 [worker.py:267] model weights take 12.55GiB; "
+        "non_torch_memory takes 0.16GiB; PyTorch activation "
+        "peak memory takes 2.38GiB; the rest of the memory reserved for KV Cache is 56.18GiB.\n"
+        "INFO 03-21 20:15:46 [executor_base.py:111] # cuda blocks: 7191, # CPU blocks: 512\n"
+        "INFO 03-21 20:15:46 [executor_base.py:116] Maximum concurrency for 4096 tokens per request: 28.09x\n"
+    )
+    log = record(read("vllm-log", text), "engine_log")
+    assert (log["weights_gib"], log["peak_activation_gib"], log["kv_cache_gib"]) == (12.55, 2.38, 56.18)
+    assert (log["max_concurrency"], log["stage"]) == (28.09, "kv_ready")
+
+
 def test_progress_of_the_shards_is_read_while_it_loads() -> None:
     log = record(
         read("vllm-log", "Loading safetensors checkpoint shards:  33% Completed | 3/9 [00:10<00:20]\r"), "engine_log"

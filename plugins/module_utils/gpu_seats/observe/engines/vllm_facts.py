@@ -16,7 +16,7 @@ _STAGES: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "compiling",
         re.compile(
-            r"Compiling a graph|torch\.compile takes|Capturing (?:CUDA|cudagraph)|Graph capturing"
+            r"Compiling a graph|torch\.compile t(?:akes|ook)|Capturing (?:CUDA|cudagraph)|Graph capturing"
             r"|Dynamo bytecode|init engine \(profile"
             r"|Cache the graph|Warming up|warmup",
         ),
@@ -95,6 +95,9 @@ FACTS: tuple[tuple[re.Pattern[str], _Fill], ...] = (
         ),
         _numbers(weights_gib="f", load_seconds="f"),
     ),
+    (re.compile(rf"model weights take (?P<weights_gib>{_G}) ?GiB"), _numbers(weights_gib="f")),
+    (re.compile(rf"memory reserved for KV Cache is (?P<kv_cache_gib>{_G}) ?GiB"), _numbers(kv_cache_gib="f")),
+    (re.compile(rf"Estimated CUDA graph memory: (?P<graph_gib>{_G}) GiB"), _numbers(graph_gib="f")),
     (re.compile(rf"Available KV cache memory: (?P<kv_cache_gib>{_G}) GiB"), _numbers(kv_cache_gib="f")),
     (re.compile(rf"Explicitly set \((?P<kv_cache_gib>{_G})/{_G}\) GiB for KV cache"), _skipped),
     (re.compile(rf"reserved (?P<kv_cache_gib>{_G}) GiB memory for KV Cache as specified by kv_cache_memory"), _skipped),
