@@ -21,11 +21,11 @@ _STAGES: tuple[tuple[str, re.Pattern[str]], ...] = (
             r"|Cache the graph|Warming up|warmup",
         ),
     ),
-    ("kv_ready", re.compile(r"KV cache size: |# (?:GPU|CUDA|cpu) blocks: |Explicitly set \([\d./]+\) GiB for KV")),
+    ("kv_ready", re.compile(r"KV cache size: |# (?:GPU|CUDA|cuda|cpu) blocks: |Explicitly set \([\d./]+\) GiB for KV")),
     (
         "profiling",
         re.compile(
-            r"Memory profiling|Available KV cache memory|Model loading took|memory profiling takes"
+            r"Memory profiling|Available KV cache memory|Model loading took|memory profiling takes|model weights take "
             r"|reserved [\d.]+ GiB memory for KV"
         ),
     ),
