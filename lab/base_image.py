@@ -78,7 +78,8 @@ def _from_mirror(base: Base, mirror: str) -> None:
 def _from_registry(base: Base) -> None:
     source = f"debian:{SUITE}"
     try:
-        docker("pull", "--quiet", source, timeout_s=180)
+        if not docker("images", "--quiet", source):
+            docker("pull", "--quiet", source, timeout_s=180)
     except LabError as error:
         raise LabError(
             f"no way to get Debian {SUITE}: apt on this machine installs from no Debian mirror, and no registry gave "
@@ -89,7 +90,8 @@ def _from_registry(base: Base) -> None:
         f"FROM {source}\nLABEL {LABEL}=1\nRUN apt-get -qq update && DEBIAN_FRONTEND=noninteractive "
         f"apt-get -qq -y install --no-install-recommends {' '.join(base.packages)} && rm -rf /var/lib/apt/lists/*\n"
     )
-    docker("build", "--quiet", "--tag", base.tag, "-", stdin=recipe.encode(), timeout_s=900)
+    building = ["build", "--quiet", "--tag", base.tag, "-"]
+    docker(*building, stdin=recipe.encode(), env={"DOCKER_BUILDKIT": "0"}, timeout_s=900)
 
 
 def archive_of(tag: str, target: Path) -> Path:

@@ -52,7 +52,7 @@ def up() -> None:
     _ensure_ground()
     images, ports = seed.wanted_images(), host.published_ports()
     found = host.find()
-    if found is None or found.recipe != host.recipe_key(ports):
+    if found is None or found.recipe != host.recipe_key(ports) or found.status == "created":
         if found is not None:
             say(f"replacing {CONTAINER}: {_why_replaced(found)}")
         _fresh(ports, images)
@@ -72,6 +72,8 @@ def up() -> None:
 
 
 def _why_replaced(found: host.Found) -> str:
+    if found.status == "created":
+        return "it was never started, an earlier run was interrupted"
     if found.project != str(PROJECT):
         return f"it was made by the checkout in {found.project}"
     return "what it is made from has changed (base image, published ports or settings)"
