@@ -43,10 +43,13 @@ def seat_table_text(rows: Iterable[SeatRow], findings: Iterable[Finding], termin
     """The table, and below it the findings with their remedies."""
     found = distinct(findings)
     cells = [_cells(row) for row in rows]
-    text = table_text(_COLUMNS, cells, terminal) if _fits(cells, terminal) else _below_each_other(cells, terminal)
+    parts = []
+    if cells:
+        fits = _fits(cells, terminal)
+        parts.append(table_text(_COLUMNS, cells, terminal) if fits else _below_each_other(cells, terminal))
     if found:
-        text += f"\n{count_text(found)}\n" + findings_text(found, terminal)
-    return text
+        parts.append(f"{count_text(found)}\n" + findings_text(found, terminal))
+    return "\n".join(parts)
 
 
 def _fits(rows: Sequence[tuple[Cell, ...]], terminal: Terminal) -> bool:
