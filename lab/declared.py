@@ -17,6 +17,8 @@ from gpu_seats.units import UnitError, size_mib
 from .layout import HOST, HOST_FILE, LAB, STACKS_DIRS
 
 Mapping = dict[str, Any]
+# the safe loader, in C where PyYAML was built with libyaml: five times faster on a fleet of stacks
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def stack_files(folders: Iterable[Path] = STACKS_DIRS) -> list[Path]:
@@ -29,7 +31,7 @@ def read_stacks(files: Iterable[Path]) -> list[tuple[Path, Mapping]]:
     found = []
     for file in files:
         try:
-            content = yaml.safe_load(file.read_text())
+            content = yaml.load(file.read_text(), Loader=_LOADER)
         except yaml.YAMLError:
             continue
         if isinstance(content, dict):
