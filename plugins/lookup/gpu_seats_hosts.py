@@ -22,6 +22,10 @@ options:
     description: Whether retired seats may be named (the verb that takes them away).
     type: bool
     default: false
+  idle:
+    description: Whether C(all) covers hosts with cards that have no seat yet.
+    type: bool
+    default: false
 """
 
 EXAMPLES = r"""
@@ -51,6 +55,6 @@ class LookupModule(LookupBase):
         if not seat and context.CLIARGS.get("syntax"):
             return ["localhost"]  # a syntax check has no seat to name
         try:
-            return hosts_of_seats(variables, seat, self.get_option("retired"))
+            return hosts_of_seats(variables, seat, self.get_option("retired"), self.get_option("idle"))
         except REFUSALS as error:
             raise AnsibleError(refusal_of(error)) from error

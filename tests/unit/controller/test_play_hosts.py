@@ -47,6 +47,12 @@ def test_all_leaves_out_hosts_that_the_lab_does_not_run() -> None:
     assert hosts_of_seats(variables("fv-ml1", "irv-ml1", not_in_lab=("irv-ml1",)), "all") == ["fv-ml1"]
 
 
+def test_looking_at_all_covers_hosts_with_cards_and_no_seat() -> None:
+    seen = variables("fv-ml1", "irv-ml1", "ana-docker")
+    assert "irv-ml1" not in hosts_of_seats(seen, "all")
+    assert hosts_of_seats(seen, "all", idle=True) == ["fv-ml1", "irv-ml1"]
+
+
 def test_a_retired_seat_is_named_only_by_the_verb_that_retires() -> None:
     with pytest.raises(DeclarationError, match="retire-seat"):
         hosts_of_seats(variables("fv-ml1"), "selene")

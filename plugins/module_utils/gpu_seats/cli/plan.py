@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(chosen: argparse.Namespace, terminal: Terminal) -> Answer:
     from ..declare.problems import DeclarationError, did_you_mean
-    from ..declare.selection import select
+    from ..declare.selection import ALL, select
     from ..plan.deployment import plan_deployment
     from ..report.plan_table import plan_text
 
@@ -34,6 +34,8 @@ def run(chosen: argparse.Namespace, terminal: Terminal) -> Answer:
     except DeclarationError as error:
         raise declaration_refusal(error) from None
     hosts = selection.hosts if chosen.host is None else [host for host in selection.hosts if host == chosen.host]
+    if not hosts and chosen.host is not None and chosen.seat == ALL:
+        hosts = [chosen.host]  # it has no seat yet; its cards are what the plan shows
     if not hosts:
         raise CommandError(f"--seat {chosen.seat}: nothing of it is on {chosen.host}")
     plans = [plan_deployment(fleet, host, selection).as_dict() for host in hosts]

@@ -13,20 +13,23 @@ WITHOUT_SIMULATION = "not_in_lab"
 """Inventory group of hosts that are declared but that this inventory does not run."""
 
 
-def hosts_of_seats(variables: Mapping[str, Any], seat: object, retired: bool = False) -> list[str]:
+def hosts_of_seats(variables: Mapping[str, Any], seat: object, retired: bool = False, idle: bool = False) -> list[str]:
     """Hosts of the named seats in the order of the selection, each once.
 
-    `all` leaves out hosts that the inventory does not run; naming a seat on one of them raises PlayHostError.
-    Raises DeclarationError for unknown names and broken declarations.
+    `all` leaves out hosts that the inventory does not run; naming a seat on one of them raises PlayHostError. With
+    `idle`, `all` also covers hosts with cards that have no seat yet. Raises DeclarationError for unknown names and
+    broken declarations.
     """
     names = seat_names(seat)
     if not names.strip():
         raise PlayHostError("which seat? write -e seat=flash-next (or a stack, a list a,b, or all)")
-    selection = select(fleet_of_play(variables), names, retired=retired)
+    fleet = fleet_of_play(variables)
+    selection = select(fleet, names, retired=retired)
     groups = variables.get("groups") or {}
     known, absent = set(groups.get("all", ())), set(groups.get(WITHOUT_SIMULATION, ()))
     if names.strip() == "all":
-        return [host for host in selection.hosts if host in known - absent]
+        without_seats = [name for name, host in fleet.hosts.items() if idle and host.gpus]
+        return [host for host in dict.fromkeys([*selection.hosts, *without_seats]) if host in known - absent]
     for host in selection.hosts:
         if host in absent or host not in known:
             raise PlayHostError(_unreachable(host, names, host in absent))
