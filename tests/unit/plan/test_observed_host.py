@@ -218,3 +218,20 @@ def test_a_declared_address_that_no_interface_holds_is_said_and_does_not_refuse(
     assert "10.251.50.54" in moved.findings[0].message and "10.250.50.54" in moved.findings[0].message
     assert plan(seen(addresses=["10.251.50.54"])).findings == []
     assert plan(seen(addresses=None)).findings == []
+
+
+def unseen(reason="library version 580.178 does not match the loaded module"):
+    return {"cards": None, "processes": None, "unknown": {"cards": reason}}
+
+
+def test_a_driver_that_cannot_be_asked_refuses_seats_with_cards():
+    """Protects: a running engine goes on with a broken driver; recreating its container would end it for good."""
+    done = plan(seen(gpus=unseen()))
+    [refused] = done.refusals
+    assert (refused.code, refused.subject) == ("gpu.cards_unseen", "host:fv-ml1")
+    assert "library version 580.178" in refused.message and "card 0 is needed" in refused.message
+
+
+def test_a_driver_that_cannot_be_asked_is_no_matter_for_a_seat_on_the_cpu():
+    done = plan(seen(gpus=unseen()), seat(gpus=[], engine="llamacpp", vllm=None, claim={"host_ram": "1GiB"}))
+    assert done.refusals == []

@@ -25,6 +25,12 @@ KINDS: dict[str, FindingKind] = {
         "A card that should be there is not in the list.",
         "Compare UUIDs and bus ids with the host's declaration; look for Xid lines in the kernel log.",
     ),
+    "gpu.cards_unseen": FindingKind(
+        "error",
+        "The driver could not be asked for its cards, so no seat that needs one is started or recreated: a running"
+        " engine often goes on with a broken driver, and a new one does not start.",
+        "Clear the driver's own finding first, then deploy again.",
+    ),
     "gpu.reset_required": FindingKind(
         "error",
         "A card asks for a reset before it computes correctly again.",

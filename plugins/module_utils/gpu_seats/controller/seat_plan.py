@@ -100,10 +100,15 @@ def _stack_arguments(
 def _findings(
     request: SeatPlanRequest, plan: DeploymentPlan, observed: Mapping[str, Any], standing: list[Finding]
 ) -> list[Finding]:
-    """What is told beside the plan. To retire a seat nothing has to fit, so only the host's own state counts then."""
+    """What is told beside the plan. To retire a seat nothing has to fit, so only the host's own state counts then.
+
+    What the look found and the plan refuses for is told once, in the plan's words.
+    """
     seen = [finding_from_dict(one) for one in observed.get("findings", ())]
     if request.intent == "retire":
         return seen
+    of_host = {one.code for one in plan.refusals if one.subject == f"host:{plan.host}"}
+    seen = [one for one in seen if one.code not in of_host]
     return [*plan.refusals, *plan.findings, *seen, *(standing if request.intent == "status" else ())]
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..findings import Finding, by_severity, finding
 from .fleet_plan import host_findings, placed_on
-from .gpus import device_ids, identity_findings, observed_card
+from .gpus import device_ids, identity_findings, observed_card, unseen_findings
 from .host_ram import RamBudget, free_ram_findings, host_ram_claim, ram_budget
 from .measured import measured_findings
 from .names import project_aliases
@@ -213,6 +213,8 @@ def _observed_findings(
     used = {card for one in situation.started for card in one.workload.gpus}
     if seen.cards is not None:
         found += identity_findings(host, used, seen.cards)
+    else:
+        found += unseen_findings(host, used, seen.cards_reason)
     own = {name for name in names.values() if name}
     found += measured_findings(host, situation.started, seen, leaving, own, situation.runs, cards)
     new = [one for one in situation.started if not situation.runs(one)]

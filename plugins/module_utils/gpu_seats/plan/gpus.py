@@ -63,6 +63,18 @@ def identity_findings(host: Host, cards: Collection[str], observed: Collection[O
     ]
 
 
+def unseen_findings(host: Host, cards: Collection[str], reason: str) -> list[Finding]:
+    """A driver that could not be asked, while cards are in use: an engine that runs goes on, a new one fails."""
+    used = [card for card in host.gpus if card in cards]
+    if not used or not reason:
+        return []
+    text = (
+        f"which cards {host.host} has could not be seen ({reason}), and card {', '.join(used)} is needed: a container "
+        "made now would not start, so those that run are left alone"
+    )
+    return [finding("gpu.cards_unseen", f"host:{host.host}", text)]
+
+
 def _one_card(host: Host, card: str, gpu: Gpu, observed: Collection[ObservedCard]) -> list[Finding]:
     subject = f"host:{host.host}/gpu:{card}"
     listed = observed_card(gpu, card, observed)

@@ -64,7 +64,10 @@ class CardProcess:
 
 @dataclass(frozen=True)
 class Observed:
-    """The host as seen. docker_available and compose_version None: not looked at."""
+    """The host as seen. docker_available and compose_version None: not looked at.
+
+    cards_reason: why `cards` is None after a look; empty where nobody looked.
+    """
 
     docker_available: bool | None
     compose_version: str | None
@@ -78,6 +81,7 @@ class Observed:
     memory_available_mib: float | None
     disks: Mapping[str, Mapping[str, Any]]
     addresses: list[str] | None = None
+    cards_reason: str = ""
 
 
 def observed_host(data: Mapping[str, Any]) -> Observed:
@@ -100,6 +104,7 @@ def observed_host(data: Mapping[str, Any]) -> Observed:
         memory_available_mib=(data.get("memory") or {}).get("available_mib"),
         disks=data.get("disks") or {},
         addresses=data.get("addresses"),
+        cards_reason=str((gpus.get("unknown") or {}).get("cards") or ""),
     )
 
 
