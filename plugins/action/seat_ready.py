@@ -10,11 +10,12 @@ from ansible.utils.display import Display
 
 from gpu_seats.controller.module_answer import failure_text
 from gpu_seats.controller.outside_check import outside_findings
-from gpu_seats.controller.readiness import Waits, verdicts, wait_until_ready
+from gpu_seats.controller.readiness import Waits, started_containers, verdicts, wait_until_ready
 
 _ARGUMENTS = {
     "checks": {"type": "list", "elements": "dict", "required": True},
     "cards": {"type": "list", "elements": "dict", "default": []},
+    "applied": {"type": "list", "elements": "dict", "default": []},
     "wait": {"type": "bool", "default": True},
     "tolerate": {"type": "bool", "default": False},
     "poll_s": {"type": "float", "default": 2.0},
@@ -51,7 +52,8 @@ class ActionModule(ActionBase):
         waits = Waits(arguments["poll_s"], arguments["progress_s"], once=not arguments["wait"])
         checks = arguments["checks"]
         readiness = wait_until_ready(checks, look, Display().display, waits)
-        rows, findings = verdicts(readiness, checks, arguments["cards"], outside)
+        started = started_containers(arguments["applied"])
+        rows, findings = verdicts(readiness, checks, arguments["cards"], outside, started)
         failing = [f"{one['seat']}: {one['verdict']}" for one in rows if not one["ok"]]
         return {
             "changed": False,

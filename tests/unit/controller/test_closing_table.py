@@ -29,12 +29,12 @@ def test_a_verified_seat_shows_its_verdict() -> None:
     ready = {"seats": [{"seat": "chat", "ok": True, "verdict": "answers as chat after 3 s"}], "findings": []}
     text = table(("seat_plan", plan_result()), ("compose_stacks", {"stacks": []}), ("seat_ready", ready))
     assert "answers as chat after 3 s" in text
-    assert "VRAM at the peak" not in text
+    assert "VRAM claimed" not in text
 
 
 def test_check_mode_shows_the_plan_and_what_would_happen() -> None:
     text = table(("seat_plan", plan_result(check_mode=True)), ("compose_stacks", {"stacks": [ENTRY]}))
-    assert "VRAM at the peak" in text
+    assert "VRAM claimed" in text
     assert "would recreate: x" in text
 
 

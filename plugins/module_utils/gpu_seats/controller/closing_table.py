@@ -46,7 +46,8 @@ class ClosingTable:
         plans = [plan for name in sorted(self._hosts) if (plan := _plan_of(self._hosts[name], terminal))]
         rows = [row for name in sorted(self._hosts) for row in rows_of(self._hosts[name].results)]
         findings = [one for name in sorted(self._hosts) for one in _findings_of(name, self._hosts[name])]
-        return "\n".join([*plans, seat_table_text(rows, findings, terminal)])
+        rollbacks = [text for name in sorted(self._hosts) if (text := _rollback_text(name, self._hosts[name]))]
+        return "\n".join([*plans, *rollbacks, seat_table_text(rows, findings, terminal)])
 
 
 def _plan_of(run: _HostRun, terminal: Terminal) -> str:
@@ -56,6 +57,16 @@ def _plan_of(run: _HostRun, terminal: Terminal) -> str:
     shown = {**plan["plan"], "refusals": [], "findings": []}  # these stand below the seats
     stacks = run.of("compose_stacks").get("stacks")
     return plan_text(shown, stacks, terminal)
+
+
+def _rollback_text(host: str, run: _HostRun) -> str:
+    """Whether a rollback had anything to bring back."""
+    applied = run.of("compose_stacks")
+    if not run.of("seat_plan").get("rollback") or not applied or applied.get("failed"):
+        return ""
+    if applied.get("changed"):
+        return f"{host}: back to the last verified deploy\n"
+    return f"{host}: what runs is the last verified deploy already, nothing to bring back\n"
 
 
 def _findings_of(host: str, run: _HostRun) -> list[Finding]:

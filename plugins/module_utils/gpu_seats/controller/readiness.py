@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -74,9 +74,16 @@ def _passed(look: Mapping[str, Any] | None) -> list[str]:
 
 
 def verdicts(
-    readiness: Readiness, checks: Sequence[Mapping[str, Any]], cards: Sequence[Mapping[str, Any]], outside: OutsideCheck
+    readiness: Readiness,
+    checks: Sequence[Mapping[str, Any]],
+    cards: Sequence[Mapping[str, Any]],
+    outside: OutsideCheck,
+    started: Collection[str] = (),
 ) -> tuple[list[dict[str, Any]], list[Finding]]:
-    """``{seat, ok, verdict, state, steps}`` of every seat, and all findings; ready seats are asked from outside too."""
+    """``{seat, ok, verdict, state, steps}`` of every seat, and all findings; ready seats are asked from outside too.
+
+    started: containers that this run has started.
+    """
     rows: list[dict[str, Any]] = []
     found: list[Finding] = []
     by_container = {one["container"]: one for one in checks}
@@ -85,7 +92,7 @@ def verdicts(
         findings = [*(finding_from_dict(one) for one in look["findings"]), *asked]
         judged = _judged_outside(look, asked)
         ok = judged["state"] == "ready" and not any(one.fails for one in findings)
-        words = verdict_text(judged, readiness.waited_s[container], cards)
+        words = verdict_text(judged, readiness.waited_s[container], cards, container in started)
         rows.append(
             {"seat": look["seat"], "ok": ok, "verdict": words, "state": judged["state"], "steps": look["steps"]}
         )
@@ -100,3 +107,13 @@ def _judged_outside(look: dict[str, Any], asked: Sequence[Finding]) -> dict[str,
         return look
     step = {"step": "outside", "status": "failed", "text": failing[0]["message"], "seconds": 0.0}
     return {**look, "state": "failed", "steps": [*look["steps"], step], "findings": [*look["findings"], *failing]}
+
+
+def started_containers(applied: Sequence[Mapping[str, Any]]) -> set[str]:
+    """Containers that `compose_stacks` created, recreated or started, out of its `stacks`."""
+    return {
+        str(one["container"])
+        for stack in applied
+        for one in stack.get("actions") or ()
+        if one["action"] in ("create", "recreate", "start")
+    }

@@ -45,6 +45,7 @@ class SeatPlan:
     findings: list[Finding]
     passed_over: Mapping[str, str]
     refused: bool = False
+    rollback: bool = False
 
     def as_result(self) -> dict[str, Any]:
         """Task data: `failed` with every refusal in `msg`, else what apply and verify need."""
@@ -55,6 +56,7 @@ class SeatPlan:
             "plan": self.plan.as_dict(),
             "findings": [one.as_dict() for one in self.findings],
             "passed_over": dict(self.passed_over),
+            "rollback": self.rollback,
         }
         if self.refused:
             return {**result, "msg": refusal_text(self.plan.host, self.plan.refusals)}
@@ -85,6 +87,7 @@ def seat_plan(
         _findings(request, plan, observed, standing),
         selection.passed_over,
         refused,
+        request.rollback,
     )
 
 

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ..catalogue import CATALOGUE
 from ..findings import SEVERITIES, Finding, by_severity
 from .styled import STYLE_OF_SEVERITY, Cell, lines_text
 from .terminal import Terminal, wrapped
 
 _INDENT = " " * 10
+_FOLD_FROM = 4
+"""This many findings of one code are told together: a host that was just emptied would else fill screens."""
+_IMPLIED_BY = {
+    "port.container_down": ("seat.container_missing", "seat.container_ended", "seat.restart_loop"),
+}
+"""Findings that another one about the same seat explains already."""
 
 
 def distinct(findings: Iterable[Finding]) -> list[Finding]:
-    """Most severe first, and each only once: two steps that see the same thing say it in the same words."""
+    """Most severe first, each only once, and none that another one about the same seat explains."""
     seen: set[tuple[str, str, str]] = set()
     chosen = []
     for found in by_severity(findings):
@@ -20,7 +27,12 @@ def distinct(findings: Iterable[Finding]) -> list[Finding]:
         if key not in seen:
             seen.add(key)
             chosen.append(found)
-    return chosen
+    told = {(found.code, found.subject) for found in chosen}
+    return [found for found in chosen if not _is_implied(found, told)]
+
+
+def _is_implied(found: Finding, told: set[tuple[str, str]]) -> bool:
+    return any((code, found.subject) in told for code in _IMPLIED_BY.get(found.code, ()))
 
 
 def count_text(findings: Sequence[Finding]) -> str:
@@ -37,13 +49,46 @@ def _counted(number: int, severity: str) -> str:
 def findings_text(findings: Iterable[Finding], terminal: Terminal) -> str:
     """All findings below each other, most severe first; an empty text where there are none."""
     lines: list[Sequence[Cell]] = []
-    for found in distinct(findings):
-        severity = f"{found.severity:<{len(_INDENT)}}"
-        head, *more = wrapped(f"{found.subject}  {found.code}", terminal.width, severity, _INDENT)
-        lines.append((Cell(severity, STYLE_OF_SEVERITY[found.severity]), Cell(head[len(severity) :])))
-        lines += [(Cell(line),) for line in more]
-        lines += [(Cell(line),) for line in wrapped(found.message, terminal.width, _INDENT, _INDENT)]
-        if found.remedy:
-            hanging = _INDENT + "    "
-            lines += [(Cell(line),) for line in wrapped(found.remedy, terminal.width, _INDENT + "do: ", hanging)]
+    for group in _groups(distinct(findings)):
+        lines += _folded(group, terminal) if len(group) >= _FOLD_FROM else _each(group, terminal)
     return lines_text(lines, terminal)
+
+
+def _groups(findings: Iterable[Finding]) -> list[list[Finding]]:
+    """Findings of the same severity and code together, in the order of each group's first."""
+    groups: dict[tuple[str, str], list[Finding]] = {}
+    for found in findings:
+        groups.setdefault((found.severity, found.code), []).append(found)
+    return list(groups.values())
+
+
+def _each(group: Iterable[Finding], terminal: Terminal) -> list[Sequence[Cell]]:
+    lines: list[Sequence[Cell]] = []
+    for found in group:
+        lines += _heading(found, f"{found.subject}  {found.code}", terminal)
+        lines += [(Cell(line),) for line in wrapped(found.message, terminal.width, _INDENT, _INDENT)]
+        lines += _remedy(found.remedy, terminal)
+    return lines
+
+
+def _folded(group: Sequence[Finding], terminal: Terminal) -> list[Sequence[Cell]]:
+    """One heading, one line a finding, one remedy, in which SEAT stands for each of the seats."""
+    lines = _heading(group[0], f"{len(group)} times {group[0].code}", terminal)
+    for found in group:
+        text = f"{found.subject}: {found.message}"
+        lines += [(Cell(line),) for line in wrapped(text, terminal.width, _INDENT, _INDENT + "    ")]
+    remedies = {found.remedy for found in group}
+    return lines + _remedy(remedies.pop() if len(remedies) == 1 else CATALOGUE[group[0].code].remedy, terminal)
+
+
+def _heading(found: Finding, text: str, terminal: Terminal) -> list[Sequence[Cell]]:
+    severity = f"{found.severity:<{len(_INDENT)}}"
+    head, *more = wrapped(text, terminal.width, severity, _INDENT)
+    first = (Cell(severity, STYLE_OF_SEVERITY[found.severity]), Cell(head[len(severity) :]))
+    return [first, *((Cell(line),) for line in more)]
+
+
+def _remedy(remedy: str, terminal: Terminal) -> list[Sequence[Cell]]:
+    if not remedy:
+        return []
+    return [(Cell(line),) for line in wrapped(remedy, terminal.width, _INDENT + "do: ", _INDENT + "    ")]

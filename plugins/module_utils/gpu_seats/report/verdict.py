@@ -17,18 +17,19 @@ _FAILED_STEPS = {
     "outside": "it answers on its host but not to the controller",
 }
 """What a failed step of seat_ready means for the operator."""
-_RAN_BEFORE_S = 60.0
 
 
-def verdict_text(look: Mapping[str, Any], waited_s: float, cards: Sequence[Mapping[str, Any]] = ()) -> str:
+def verdict_text(
+    look: Mapping[str, Any], waited_s: float, cards: Sequence[Mapping[str, Any]] = (), started: bool = True
+) -> str:
     """The verdict on the last look at a seat (`SeatLook.as_dict`).
 
     waited_s: how long this run waited for it. cards: `CardBudget.as_dict` records of the plan, for the claim.
+    started: by this run; otherwise the container's age is no time to load.
     """
     elapsed_s = float(look["elapsed_s"])
     if look["state"] == "ready":
-        ran_before = elapsed_s > waited_s + _RAN_BEFORE_S
-        return ready_text(look.get("served_name"), elapsed_s, claim_text(cards, look["seat"]), ran_before)
+        return ready_text(look.get("served_name"), elapsed_s, claim_text(cards, look["seat"]), not started)
     if look["state"] == "loading":
         return f"not ready after {max(elapsed_s, waited_s):.0f} s, still {look['awaited'] or 'starting'}"
     return failed_text(_reason(look), elapsed_s, [finding_from_dict(one) for one in look["findings"]])
