@@ -48,7 +48,8 @@ def test_the_verdict_of_a_ready_look() -> None:
 
 
 def test_a_seat_that_ran_before_is_not_said_to_have_loaded_for_days() -> None:
-    assert verdict_text(look(elapsed_s=4 * 86400 + 7300), 1, started=False) == "answers as qwen3.8-flash-next, up 4 d 2 h"
+    said = verdict_text(look(elapsed_s=4 * 86400 + 7300), 1, started=False)
+    assert said == "answers as qwen3.8-flash-next, up 4 d 2 h"
 
 
 def test_a_failed_look_names_the_step_and_the_worst_finding() -> None:
