@@ -80,3 +80,26 @@ def test_status_tells_containers_that_should_not_be_there() -> None:
     assert codes["seat:old"] == "seat.retired_remains"
     assert codes["seat:asleep"] == "seat.dormant_runs"
     assert not result["failed"]
+
+
+def found(code: str, subject: str) -> dict:
+    return {"code": code, "severity": "error", "subject": subject, "message": "m", "evidence": {}, "remedy": "r"}
+
+
+def test_what_a_deploy_cures_and_then_verifies_is_not_told_as_an_error_of_the_run() -> None:
+    """Protects: a seat that was down and now answers does not end with `1 error`; a stranger's fault is still told."""
+    before = [found("container.exited", "container:chat"), found("container.exited", "container:stranger")]
+    seen = {**observed(container("chat", "exited")), "findings": before}
+    for intent in ("deploy", "status"):
+        result = seat_plan(fleet(), SeatPlanRequest("box1", "chat", intent=intent), lambda _: seen).as_result()
+        subjects = [one["subject"] for one in result["findings"] if one["code"] == "container.exited"]
+        assert subjects == ["container:stranger"]
+
+
+def test_what_the_host_lacks_is_told_once() -> None:
+    """Protects: the look's finding and the refusal made of it do not stand below each other as two errors."""
+    seen = observed()
+    seen = {**seen, "docker": {**seen["docker"], "compose_version": None}}
+    seen["findings"] = [found("compose.plugin_missing", "host:docker")]
+    result = seat_plan(fleet(), SeatPlanRequest("box1", "chat"), lambda _: seen).as_result()
+    assert [one["subject"] for one in result["findings"] if one["code"] == "compose.plugin_missing"] == ["host:box1"]

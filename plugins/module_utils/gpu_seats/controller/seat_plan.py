@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -79,12 +79,13 @@ def seat_plan(
     refused = request.intent == "deploy" and any(one.fails for one in plan.refusals)
     rendered = [] if refused else rendered_stacks(fleet, plan, request.secrets)
     seats, standing = seats_of(fleet, selection, plan, observed)
+    checks = [check for stack in rendered for check in stack.checks]
     return SeatPlan(
         plan,
         seats,
         _stack_arguments(request, plan, rendered),
-        [check for stack in rendered for check in stack.checks],
-        _findings(request, plan, observed, standing),
+        checks,
+        _findings(request, plan, _look_findings(plan, observed, checks), standing),
         selection.passed_over,
         refused,
         request.rollback,
@@ -100,18 +101,28 @@ def _stack_arguments(
     return [apply_arguments(stack) for stack in rendered]
 
 
-def _findings(
-    request: SeatPlanRequest, plan: DeploymentPlan, observed: Mapping[str, Any], standing: list[Finding]
-) -> list[Finding]:
-    """What is told beside the plan. To retire a seat nothing has to fit, so only the host's own state counts then.
+def _look_findings(
+    plan: DeploymentPlan, observed: Mapping[str, Any], checks: list[dict[str, Any]]
+) -> Iterator[Finding]:
+    """What the look at the host found and no other part of the run says again, newer or in better words.
 
-    What the look found and the plan refuses for is told once, in the plan's words.
+    What the plan refuses for stands among the refusals. How the containers of `checks` run is verified after they
+    were brought to the plan: what was wrong with them before would be told as an error of a seat that was cured.
     """
-    seen = [finding_from_dict(one) for one in observed.get("findings", ())]
-    if request.intent == "retire":
-        return seen
     of_host = {one.code for one in plan.refusals if one.subject == f"host:{plan.host}"}
-    seen = [one for one in seen if one.code not in of_host]
+    verified = {f"container:{check['container']}" for check in checks}
+    for one in (finding_from_dict(data) for data in observed.get("findings", ())):
+        how_it_runs = one.subject in verified and one.code.startswith(("container.", "port."))
+        if one.code not in of_host and not how_it_runs:
+            yield one
+
+
+def _findings(
+    request: SeatPlanRequest, plan: DeploymentPlan, seen: Iterable[Finding], standing: list[Finding]
+) -> list[Finding]:
+    """What is told beside the plan. To retire a seat nothing has to fit, so only the host's own state counts then."""
+    if request.intent == "retire":
+        return list(seen)
     return [*plan.refusals, *plan.findings, *seen, *(standing if request.intent == "status" else ())]
 
 
