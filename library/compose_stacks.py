@@ -97,7 +97,9 @@ options:
     choices: [missing, always, never]
     default: missing
   rollback:
-    description: Apply the files that V(keep_last_good) kept instead of those in O(stacks).
+    description:
+      - Apply the files that V(keep_last_good) kept instead of those in O(stacks). Where these are in place already, the
+        verified deploy before them, which then is the last good one.
     type: bool
     default: false
   take_over:

@@ -49,7 +49,9 @@ class CallbackModule(Default):
     def v2_runner_on_failed(self, result, ignore_errors=False):
         if self._take(result, failed=True) and not self._display.verbosity:
             self._print_task_banner_once(result.task)
-            said = str(result.result.get("msg") or "no reason given").splitlines()[0]
+            said = str(result.result.get("msg") or "no reason given")
+            if result.result.get("findings"):
+                said = said.splitlines()[0]  # the findings stand below the table
             self._display.display(f"fatal: [{result.host.get_name()}]: FAILED! {said}", color="red", stderr=True)
             return
         super().v2_runner_on_failed(result, ignore_errors)

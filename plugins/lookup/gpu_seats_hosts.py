@@ -43,8 +43,10 @@ _raw:
 from ansible import context
 from ansible.errors import AnsibleError
 from ansible.plugins.lookup import LookupBase
+from ansible.utils.vars import load_extra_vars
 
 from gpu_seats.controller.declared_faults import REFUSALS, refusal_of
+from gpu_seats.controller.extra_vars import refuse_misspelt
 from gpu_seats.controller.play_hosts import hosts_of_seats
 
 
@@ -55,6 +57,7 @@ class LookupModule(LookupBase):
         if not seat and context.CLIARGS.get("syntax"):
             return ["localhost"]  # a syntax check has no seat to name
         try:
+            refuse_misspelt(load_extra_vars(self._loader))
             return hosts_of_seats(variables, seat, self.get_option("retired"), self.get_option("idle"))
         except REFUSALS as error:
             raise AnsibleError(refusal_of(error)) from error

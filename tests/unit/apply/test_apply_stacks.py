@@ -17,6 +17,7 @@ from fake_docker_host import (
     stack_of,
 )
 
+from gpu_seats.apply.last_good import rollback_target
 from gpu_seats.apply.stacks_run import RunOptions, apply_stacks, keep_stacks, retire_stacks
 from gpu_seats.apply.wanted import wanted_stack
 
@@ -435,13 +436,33 @@ class TestLastGood:
         (result,) = apply_stacks([self.bad(tmp_path)], docker.host(), RunOptions(rollback=True))
         assert codes(result) == ["compose.no_last_good"] and result.failed and docker.ids() == ids
 
+    def test_rollback_of_a_verified_deploy_goes_to_the_one_before_and_stays_there(self, docker, tmp_path):
+        """A deploy can answer and still be worse; a second rollback must not swap back to it."""
+        for stack in (self.good(tmp_path), self.bad(tmp_path)):
+            apply_stacks([stack], docker.host(), DO)
+            keep_stacks([stack], False)
+        (planned,) = apply_stacks([self.bad(tmp_path)], docker.host(), RunOptions(rollback=True, check_mode=True))
+        assert planned.changed and docker.named("app")["Config"]["Image"] == "app:3"
+        (result,) = apply_stacks([self.bad(tmp_path)], docker.host(), RunOptions(rollback=True))
+        assert docker.named("app")["Config"]["Image"] == "app:1" and result.changed and result.last_good
+        (again,) = apply_stacks([self.bad(tmp_path)], docker.host(), RunOptions(rollback=True))
+        assert not again.changed and docker.named("app")["Config"]["Image"] == "app:1"
+
+    def test_rollback_that_was_cut_short_goes_on_where_it_was(self, docker, tmp_path):
+        for stack in (self.good(tmp_path), self.bad(tmp_path)):
+            apply_stacks([stack], docker.host(), DO)
+            keep_stacks([stack], False)
+        assert rollback_target(self.bad(tmp_path).directory, promote=True).services["app"].image == "app:1"
+        (result,) = apply_stacks([self.bad(tmp_path)], docker.host(), RunOptions(rollback=True))
+        assert not result.failed and docker.named("app")["Config"]["Image"] == "app:1"
+
     @pytest.mark.parametrize("cut", ["after_old_is_set_aside", "before_swap"])
     def test_swap_that_was_cut_short_loses_nothing(self, docker, tmp_path, cut):
         good = self.good(tmp_path)
         keep_stacks([good], False)
         base = Path(good.directory)
         if cut == "after_old_is_set_aside":
-            (base / ".last-good").rename(base / ".last-good.old")
+            (base / ".last-good").rename(base / ".previous-good")
         (base / ".last-good.new").mkdir()
         (base / ".last-good.new" / "compose.yaml").write_text("half")
         (result,) = apply_stacks([self.bad(tmp_path)], docker.host(), RunOptions(rollback=True))

@@ -2,7 +2,7 @@
 
 ``<directory>/.last-good/`` (0700) holds compose.yaml, checks.json, stack.json (names, digests, run states) and
 ``files/`` (what else the stack had, secrets included, each 0600). It is written whole under another name and then
-swapped in; a swap that was cut short is completed by the next read or write.
+swapped in; the one that it replaces stays as ``.previous-good/``, which also serves where a swap was cut short.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .atomic_files import FileError, make_directory, sync_directory
+from .atomic_files import FileError, file_change, make_directory, sync_directory
 from .wanted import COMPOSE_FILE, WantedStack, wanted_stack
 
 KEPT = ".last-good"
 _NEW = ".last-good.new"
-_OLD = ".last-good.old"
+PREVIOUS = ".previous-good"
 RETIRED = ".retired"
 
 
@@ -35,7 +35,7 @@ def keep_last_good(stack: WantedStack) -> bool:
     if is_last_good(stack):
         return False
     base = Path(stack.directory)
-    new, old, kept = base / _NEW, base / _OLD, base / KEPT
+    new, previous, kept = base / _NEW, base / PREVIOUS, base / KEPT
     try:
         make_directory(base, 0o755)
         shutil.rmtree(new, ignore_errors=True)
@@ -47,12 +47,11 @@ def keep_last_good(stack: WantedStack) -> bool:
         for number, wanted in enumerate(stack.files):
             _write(new / "files" / str(number), wanted.content)
         sync_directory(new)
-        shutil.rmtree(old, ignore_errors=True)
         if kept.exists():
-            kept.rename(old)
+            shutil.rmtree(previous, ignore_errors=True)
+            kept.rename(previous)
         new.rename(kept)
         sync_directory(base)
-        shutil.rmtree(old, ignore_errors=True)
     except OSError as error:
         raise FileError(str(kept), error, "write") from error
     return True
@@ -60,7 +59,31 @@ def keep_last_good(stack: WantedStack) -> bool:
 
 def read_last_good(directory: str) -> WantedStack | None:
     """The stack that is kept for `directory`; None if none is (or what is there cannot be read as one)."""
-    return _read(Path(directory) / KEPT) or _read(Path(directory) / _OLD)
+    return _read(Path(directory) / KEPT) or _read(Path(directory) / PREVIOUS)
+
+
+def rollback_target(directory: str, promote: bool) -> WantedStack | None:
+    """What a rollback brings back: the last good deploy, or the one before it where the last good one is in place.
+
+    promote: the one before then becomes the last good one, before anything else is touched. So a rollback that is
+    killed goes on where it was, and a second one finds nothing to bring back instead of swapping to and fro.
+    """
+    base = Path(directory)
+    kept, before = _read(base / KEPT), _read(base / PREVIOUS)
+    if kept is None or before is None or not _in_place(kept):
+        return kept or before
+    if promote:
+        try:
+            shutil.rmtree(base / KEPT)
+            (base / PREVIOUS).rename(base / KEPT)
+            sync_directory(base)
+        except OSError as error:
+            raise FileError(str(base / KEPT), error, "replace") from error
+    return before
+
+
+def _in_place(stack: WantedStack) -> bool:
+    return not any(file_change(wanted).differs for wanted in stack.all_files)
 
 
 def archive_retired(stack: WantedStack, now: float | None = None) -> str | None:

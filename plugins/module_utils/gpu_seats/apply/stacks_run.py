@@ -11,7 +11,7 @@ from ..findings import Finding, finding
 from . import images as image_steps
 from .atomic_files import FileError, file_change
 from .docker_state import HostState, host_state
-from .last_good import archive_retired, is_last_good, keep_last_good, read_last_good
+from .last_good import archive_retired, is_last_good, keep_last_good, rollback_target
 from .reconcile import STARTS, Action, decide
 from .stack_steps import Host, StackWork, file_finding
 from .start_order import Start, chains
@@ -65,7 +65,7 @@ def apply_stacks(stacks: Sequence[WantedStack], host: Host, options: RunOptions)
     """
     results = {stack.name: StackResult(stack.name) for stack in stacks}
     if options.rollback:
-        stacks = _last_good_stacks(stacks, results)
+        stacks = _last_good_stacks(stacks, results, promote=not options.check_mode)
     state = _look(stacks, host)
     works = [_work(stack, state, host, options) for stack in stacks]
     state, works = _with_images(works, state, host, options)
@@ -128,11 +128,18 @@ def _archive(stack: WantedStack, result: StackResult, check_mode: bool) -> None:
         result.actions.append(Action("", stack.directory, "remove", f"files are moved to {target}").as_dict())
 
 
-def _last_good_stacks(stacks: Sequence[WantedStack], results: Mapping[str, StackResult]) -> list[WantedStack]:
+def _last_good_stacks(
+    stacks: Sequence[WantedStack], results: Mapping[str, StackResult], promote: bool
+) -> list[WantedStack]:
     """What is kept for each stack, with today's run states; a stack without any gets a finding and is left out."""
     kept_stacks = []
     for stack in stacks:
-        kept = read_last_good(stack.directory)
+        try:
+            kept = rollback_target(stack.directory, promote)
+        except FileError as problem:
+            results[stack.name].failed = True
+            results[stack.name].findings.append(file_finding(stack, problem))
+            continue
         if kept is None:
             results[stack.name].failed = True
             results[stack.name].findings.append(
