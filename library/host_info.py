@@ -33,6 +33,11 @@ options:
     description: Whether the host has cards at all; false leaves C(nvidia-smi) alone.
     type: bool
     default: true
+  mount_sources:
+    description: Paths that containers are to mount, looked up for whether they exist.
+    type: list
+    elements: path
+    default: []
 attributes:
   check_mode:
     support: full
@@ -79,6 +84,10 @@ disks:
   description: Free and total room in MiB by path.
   type: dict
   returned: always
+present:
+  description: Whether each of O(mount_sources) exists, by path.
+  type: dict
+  returned: always
 addresses:
   description: Addresses that the host's interfaces hold; null if they could not be read.
   type: list
@@ -102,6 +111,7 @@ def main():
             "paths": {"type": "list", "elements": "path", "default": []},
             "gpu_ids": {"type": "list", "elements": "str", "default": []},
             "gpus": {"type": "bool", "default": True},
+            "mount_sources": {"type": "list", "elements": "path", "default": []},
         },
         supports_check_mode=True,
     )

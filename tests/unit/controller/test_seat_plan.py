@@ -103,3 +103,22 @@ def test_what_the_host_lacks_is_told_once() -> None:
     seen["findings"] = [found("compose.plugin_missing", "host:docker")]
     result = seat_plan(fleet(), SeatPlanRequest("box1", "chat"), lambda _: seen).as_result()
     assert [one["subject"] for one in result["findings"] if one["code"] == "compose.plugin_missing"] == ["host:box1"]
+
+
+def test_a_missing_model_is_refused_in_the_plan_and_not_by_docker_afterwards() -> None:
+    seats = {"chat": {**CHAT, "model": {"path": "/tank/models/chat"}}}
+    asked: list[dict] = []
+
+    def host(question: dict) -> dict:
+        asked.append(question)
+        return {**observed(), "present": {"/tank/models/chat": False}}
+
+    result = seat_plan(fleet(**seats), SeatPlanRequest("box1", "chat"), host).as_result()
+    assert asked[0]["mount_sources"] == ["/tank/models/chat"]
+    assert result["failed"] and "/tank/models/chat" in result["msg"]
+    assert [one["code"] for one in result["findings"]] == ["compose.mount_source_missing"]
+
+
+def test_a_path_that_nobody_looked_up_is_not_called_missing() -> None:
+    seats = {"chat": {**CHAT, "model": {"path": "/tank/models/chat"}}}
+    assert not seat_plan(fleet(**seats), SeatPlanRequest("box1", "chat"), lambda _: observed()).as_result()["failed"]

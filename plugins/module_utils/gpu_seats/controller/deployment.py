@@ -7,8 +7,11 @@ from typing import Any
 
 from ..declare.fleet import Fleet
 from ..declare.selection import Selection
+from ..declare.workload import Workload
+from ..findings import Finding, finding
 from ..plan.deployment import DeploymentPlan
 from ..plan.run_states import StackPlan
+from ..render.compose import mounts_of
 from ..render.env_file import env_file_text
 from ..render.stack import RenderedStack, render_stack
 
@@ -17,14 +20,38 @@ def observation_arguments(fleet: Fleet, host_name: str, selection: Selection) ->
     """What `host_info` is asked for: images of the selected workloads and the paths whose room matters."""
     paths = fleet.hosts[host_name].paths
     chosen = {(one.stack, one.workload) for one in selection.on(host_name)}
-    images = {w.image for stack, name, w in fleet.workloads(host_name) if (stack.stack, name) in chosen and w.image}
+    workloads = [(s.stack, name, w) for s, name, w in fleet.workloads(host_name) if (s.stack, name) in chosen]
+    images = {workload.image for _, _, workload in workloads if workload.image}
+    sources = {source for one in workloads for source in needed_sources(fleet, host_name, *one)}
     cards = fleet.hosts[host_name].gpus
     return {
         "images": sorted(images),
         "paths": [paths.compose, paths.conf, "/var/lib/docker"],
         "gpus": bool(cards),
+        "mount_sources": sorted(sources),
         "gpu_ids": [gpu.uuid for gpu in cards.values() if gpu.uuid],
     }
+
+
+def needed_sources(fleet: Fleet, host_name: str, stack: str, name: str, workload: Workload) -> list[str]:
+    """Paths that must exist before the workload's container is made."""
+    return [one.source for one in mounts_of(stack, name, workload, fleet.hosts[host_name]) if not one.create]
+
+
+def missing_source_findings(fleet: Fleet, plan: DeploymentPlan, observed: Mapping[str, Any]) -> list[Finding]:
+    """Workloads that the plan starts and whose mounts have no source on the host: Docker would refuse them."""
+    present = observed.get("present") or {}
+    found = []
+    for stack in plan.stacks:
+        for one in stack.workloads.values():
+            if one.run != "up":
+                continue
+            workload = fleet.stacks[stack.stack].workloads[one.name]
+            for source in needed_sources(fleet, plan.host, stack.stack, one.name, workload):
+                if present.get(source) is False:
+                    text = f"{one.name} mounts {source}, which does not exist on {plan.host}"
+                    found.append(finding("compose.mount_source_missing", f"seat:{one.name}", text, {"path": source}))
+    return found
 
 
 def secrets_of(stack_name: str, every: Mapping[str, Any]) -> Mapping[str, str]:
@@ -80,6 +107,7 @@ def retire_arguments(stack: RenderedStack, plan: StackPlan) -> dict[str, Any]:
 
 __all__ = [
     "apply_arguments",
+    "missing_source_findings",
     "observation_arguments",
     "rendered_stacks",
     "retire_arguments",

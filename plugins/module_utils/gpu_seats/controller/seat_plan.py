@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from ..declare.fleet import Fleet
@@ -15,7 +15,13 @@ from ..plan.deployment import DeploymentPlan, plan_deployment
 from ..render.stack import RenderedStack
 from ..report.finding_list import findings_text
 from ..report.terminal import PLAIN
-from .deployment import apply_arguments, observation_arguments, rendered_stacks, retire_arguments
+from .deployment import (
+    apply_arguments,
+    missing_source_findings,
+    observation_arguments,
+    rendered_stacks,
+    retire_arguments,
+)
 from .play_fleet import seat_names
 from .standing import containers_by_name, standing_of
 
@@ -76,6 +82,8 @@ def seat_plan(
         _refuse_unless_retired(fleet, selection)
     observed = observe(observation_arguments(fleet, request.host, selection))
     plan = plan_deployment(fleet, request.host, selection, observed, request.pull)
+    missing = missing_source_findings(fleet, plan, observed)
+    plan = replace(plan, refusals=[*plan.refusals, *missing])
     refused = request.intent == "deploy" and any(one.fails for one in plan.refusals)
     rendered = [] if refused else rendered_stacks(fleet, plan, request.secrets)
     seats, standing = seats_of(fleet, selection, plan, observed)

@@ -14,7 +14,7 @@ from ..command import run
 from ..engine_api import EngineApi
 from .cards import observed_cards
 from .docker import observed_docker
-from .system import observed_addresses, observed_disks, observed_listeners, observed_memory
+from .system import observed_addresses, observed_disks, observed_listeners, observed_memory, present_paths
 
 LIMIT_S = 90.0
 """After this a part is given up: its tools have limits of their own, but a dead file system blocks even a look."""
@@ -24,17 +24,18 @@ LIMIT_S = 90.0
 class HostQuestion:
     """What is looked at. images, paths: whose presence and room matter. gpu_ids: declared UUIDs or bus ids.
 
-    gpus False: a host without cards, nvidia-smi is not asked.
+    gpus False: a host without cards, nvidia-smi is not asked. mount_sources: paths that containers mount.
     """
 
     images: Sequence[str] = ()
     paths: Sequence[str] = ()
     gpu_ids: Sequence[str] = ()
     gpus: bool = True
+    mount_sources: Sequence[str] = ()
 
 
 def observed_host(question: HostQuestion) -> dict[str, Any]:
-    """``{kernel, gpus, docker, listeners, memory, disks, addresses, findings}``: plain data; no tool makes it raise."""
+    """``{kernel, gpus, docker, listeners, memory, disks, addresses, present, findings}``: plain data; no tool makes it raise."""
     seen = _answers(_parts(question))
     findings = [one for part in seen.values() for one in part.pop("findings", ())]
     return {
@@ -45,6 +46,7 @@ def observed_host(question: HostQuestion) -> dict[str, Any]:
         "memory": seen["memory"] or {"total_mib": None, "available_mib": None},
         "disks": seen["disks"].get("disks", {}),
         "addresses": seen["addresses"].get("addresses"),
+        "present": seen["mounts"].get("present", {}),
         "findings": findings,
     }
 
@@ -56,6 +58,7 @@ def _parts(question: HostQuestion) -> dict[str, Callable[[], dict[str, Any]]]:
         "addresses": lambda: {"addresses": observed_addresses(run)},
         "memory": observed_memory,
         "disks": lambda: observed_disks(question.paths),
+        "mounts": lambda: present_paths(question.mount_sources),
     }
     if question.gpus:
         parts["gpus"] = lambda: observed_cards(run, question.gpu_ids)

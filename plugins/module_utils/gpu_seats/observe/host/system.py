@@ -94,3 +94,8 @@ def addresses_of(text: str) -> list[str] | None:
         return None
     rows = [row for one in interfaces for row in as_list(as_mapping(one).get("addr_info"))]
     return [str(row["local"]) for row in map(as_mapping, rows) if row.get("local")]
+
+
+def present_paths(paths: Sequence[str]) -> dict[str, Any]:
+    """``{present: {path: bool}}``: what a container is to mount must be there before it is made."""
+    return {"present": {path: Path(path).exists() for path in paths}}
