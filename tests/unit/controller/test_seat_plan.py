@@ -122,3 +122,9 @@ def test_a_missing_model_is_refused_in_the_plan_and_not_by_docker_afterwards() -
 def test_a_path_that_nobody_looked_up_is_not_called_missing() -> None:
     seats = {"chat": {**CHAT, "model": {"path": "/tank/models/chat"}}}
     assert not seat_plan(fleet(**seats), SeatPlanRequest("box1", "chat"), lambda _: observed()).as_result()["failed"]
+
+
+def test_a_rollback_is_not_refused_for_what_is_declared_now() -> None:
+    request = SeatPlanRequest("box1", "chat", rollback=True)
+    result = seat_plan(fleet(), request, lambda _: observed(free_mib=100.0)).as_result()
+    assert not result["failed"] and [stack["name"] for stack in result["stacks"]] == ["chat-seat"]

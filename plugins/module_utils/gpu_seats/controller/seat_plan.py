@@ -84,7 +84,8 @@ def seat_plan(
     plan = plan_deployment(fleet, request.host, selection, observed, request.pull)
     missing = missing_source_findings(fleet, plan, observed)
     plan = replace(plan, refusals=[*plan.refusals, *missing])
-    refused = request.intent == "deploy" and any(one.fails for one in plan.refusals)
+    # a rollback brings back what was verified, whatever is wrong with what is declared now
+    refused = request.intent == "deploy" and not request.rollback and any(one.fails for one in plan.refusals)
     rendered = [] if refused else rendered_stacks(fleet, plan, request.secrets)
     seats, standing = seats_of(fleet, selection, plan, observed)
     checks = [check for stack in rendered for check in stack.checks]

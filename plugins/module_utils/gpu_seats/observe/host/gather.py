@@ -35,7 +35,7 @@ class HostQuestion:
 
 
 def observed_host(question: HostQuestion) -> dict[str, Any]:
-    """``{kernel, gpus, docker, listeners, memory, disks, addresses, present, findings}``: plain data; no tool makes it raise."""
+    """Plain data by part, as the module host_info documents it, and findings; no tool makes it raise."""
     seen = _answers(_parts(question))
     findings = [one for part in seen.values() for one in part.pop("findings", ())]
     return {
