@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 
 import pytest
 from outside.lab_host import LabHost
@@ -11,9 +13,10 @@ from outside.scratch import ScratchProject
 
 
 @pytest.fixture(scope="session")
-def lab() -> LabHost:
+def lab() -> Iterator[LabHost]:
     """The lab host, looked at by ssh."""
-    return LabHost()
+    with tempfile.TemporaryDirectory(prefix="ssh-") as sockets:  # a socket's path must be short
+        yield LabHost(Path(sockets))
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import testinfra
@@ -16,12 +17,13 @@ ADDRESS = "10.251.50.54"  # declared; the host has it, the controller has not
 
 
 class LabHost:
-    """Commands on the host; each must end with 0 unless told otherwise."""
+    """Commands on the host; each must end with 0 unless told otherwise. sockets: where ssh keeps its connection."""
 
-    def __init__(self) -> None:
+    def __init__(self, sockets: Path) -> None:
         config = PROJECT / ".lab" / "ssh_config"
         assert config.is_file(), "the lab host is not there: start it with `make lab`"
-        self._ssh = testinfra.get_host(f"ssh://root@{NAME}?ssh_config={config}&controlpersist=120")
+        kept = f"-o ControlMaster=auto -o ControlPersist=60s -o ControlPath={sockets}/%C"
+        self._ssh = testinfra.get_host(f"ssh://root@{NAME}?ssh_config={config}", ssh_extra_args=kept)
 
     def sh(self, command: str, ok: bool = True) -> str:
         """What the shell command printed on stdout."""
