@@ -26,12 +26,16 @@ class FakeEngine:
         self.log = log
         self.earlier_log = ""
         self.listing = listing
+        self.made_s = time.time()
+        self.age_at_first_s = _age_s(data) if data else 0.0
         self.executed = 0
 
     def inspect(self, container):
         return self.data
 
     def logs(self, container, tail=400, limit_s=10.0, since=0.0):
+        started_s = self.made_s - self.age_at_first_s
+        assert since <= started_s, "the log is asked for from its start on, however long the look has taken"
         return self.log if since else self.earlier_log + self.log
 
     def execute(self, container, command, limit_s=15.0):
@@ -39,6 +43,11 @@ class FakeEngine:
         if isinstance(self.listing, Exception):
             raise self.listing
         return self.listing
+
+
+def _age_s(data):
+    started = datetime.datetime.fromisoformat(data["State"]["StartedAt"][:19] + "+00:00")
+    return time.time() - started.timestamp()
 
 
 def container(port=8022, status="running", published=True, age_s=30.0, **more):

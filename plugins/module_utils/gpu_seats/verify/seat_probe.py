@@ -47,7 +47,7 @@ class Outside:
 class SeatLook:
     """state: ready, loading (something is awaited) or failed. awaited and source make a progress line.
 
-    elapsed_s: since the container started. steps: those that were looked at, in order.
+    elapsed_s: since the container started, at started_s (Unix time). steps: those that were looked at, in order.
     """
 
     check: SeatCheck
@@ -55,6 +55,7 @@ class SeatLook:
     awaited: str = ""
     source: str = ""
     elapsed_s: float = 0.0
+    started_s: float = 0.0
     steps: list[Step] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
 
@@ -113,7 +114,9 @@ def _walk(seen: SeatLook, outside: Outside, waited_s: float, passed: set[str]) -
     data = outside.engine.inspect(check.container)
     container = inspected_container(data) if data is not None else None
     if container is not None:
-        seen.elapsed_s = age_s(container, outside.now_s())
+        now_s = outside.now_s()
+        seen.elapsed_s = age_s(container, now_s)
+        seen.started_s = now_s - seen.elapsed_s
     if not seen.take(container_step(check, container, waited_s)):
         _explain(seen, container, outside)
         return
@@ -180,7 +183,7 @@ def _explain(seen: SeatLook, container: Standing | None, outside: Outside) -> No
     check = seen.check
     ended = container.status != "running"
     # a restarted container appends to one log: while it runs only its last start counts for progress
-    since = 0.0 if ended else max(0.0, outside.now_s() - seen.elapsed_s - 1.0)
+    since = 0.0 if ended else max(0.0, seen.started_s - 1.0)
     reading = read_log(check.engine, outside.engine.logs(check.container, TAIL_LINES, since=since), check.subject)
     if seen.state == "loading" and is_looping(container) and reading.cause is None:
         reading = _looping_reading(seen, container, outside)
