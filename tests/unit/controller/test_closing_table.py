@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from controller_cases import fleet, observed
 
-from gpu_seats.controller.closing_table import ClosingTable
+from gpu_seats.controller.closing_table import ClosingTable, joined_findings
 from gpu_seats.controller.seat_plan import SeatPlanRequest, seat_plan
+from gpu_seats.findings import finding
 
 ENTRY = {"name": "chat-seat", "actions": [{"service": "chat", "container": "chat", "action": "recreate", "why": "x"}]}
 
@@ -68,3 +69,17 @@ def test_keeping_the_last_good_files_does_not_replace_what_apply_did() -> None:
         ("compose_stacks", {"stacks": []}),
     )
     assert "would recreate: x" in text
+
+
+def test_what_was_seen_of_a_container_is_told_once_and_of_its_seat() -> None:
+    plan = plan_result()
+    plan["findings"] = [finding("port.unpublished", "container:chat", "8010 is not published").as_dict()]
+    ports = {"findings": [finding("port.unpublished", "seat:chat", "port 8010 is not published by chat").as_dict()]}
+    (told,) = joined_findings({"seat_plan": plan, "published_ports": ports})
+    assert told.subject == "seat:chat" and "by chat" in told.message
+
+
+def test_a_deploy_that_did_not_come_up_says_where_to_look_and_the_way_back() -> None:
+    ready = {"seats": [{"seat": "chat", "ok": False, "verdict": "failed"}], "findings": []}
+    text = table(("seat_plan", plan_result()), ("compose_stacks", {"stacks": []}), ("seat_ready", ready))
+    assert "docker logs --tail 100 chat" in text and "-e seat=chat -e rollback=true" in text

@@ -128,3 +128,11 @@ def test_a_rollback_is_not_refused_for_what_is_declared_now() -> None:
     request = SeatPlanRequest("box1", "chat", rollback=True)
     result = seat_plan(fleet(), request, lambda _: observed(free_mib=100.0)).as_result()
     assert not result["failed"] and [stack["name"] for stack in result["stacks"]] == ["chat-seat"]
+
+
+def test_status_names_containers_of_stacks_that_were_deleted() -> None:
+    left = {**container("my-embed"), "labels": {"gpu-seats.stack": "my-embed-seat"}}
+    request = SeatPlanRequest("box1", "all", intent="status")
+    result = seat_plan(fleet(), request, lambda _: observed(left)).as_result()
+    (told,) = [one for one in result["findings"] if one["code"] == "seat.undeclared"]
+    assert "my-embed-seat" in told["message"]

@@ -31,3 +31,15 @@ def test_many_findings_of_one_kind_are_folded_and_every_seat_is_named() -> None:
 def test_few_findings_keep_a_remedy_each_that_can_be_copied() -> None:
     text = findings_text([missing("a"), missing("b")], PLAIN)
     assert "-e seat=a" in text and "-e seat=b" in text
+
+
+def test_what_a_seat_answered_is_shown_and_shortened() -> None:
+    said = finding("seat.completion_failed", "seat:a", "HTTP 404", {"answer": "x" * 1000 + "\nsecond"})
+    text = findings_text([said], PLAIN)
+    assert "saw: xxx" in text and "second" in text
+    assert "x" * 300 not in text.replace("\n", "").replace(" ", "")
+
+
+def test_evidence_that_repeats_the_message_is_not_shown() -> None:
+    said = finding("command.failed", "tool:x", "it said: boom", {"text": "boom"})
+    assert "saw:" not in findings_text([said], PLAIN)

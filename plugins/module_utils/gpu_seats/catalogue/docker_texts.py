@@ -263,7 +263,7 @@ _FILES = {
         "Remove the wrong directory on the host, put the file there, then deploy again.",
     ),
     "compose.creates_host_path": FindingKind(
-        "warning",
+        "info",
         "A bind mount makes its host path when it is missing, so a missing file system goes unnoticed.",
         "Use the long form of the mount without create_host_path.",
     ),

@@ -52,6 +52,11 @@ _MEMORY = {
         "A worker process was ended from outside, most often by the kernel when memory ran out.",
         "dmesg -T | grep -i 'out of memory'; raise mem_limit or free host memory.",
     ),
+    "engine.process_crashed": FindingKind(
+        "error",
+        "A process of the engine crashed in native code; its last lines stand above in the log.",
+        "Look for an Xid of the same minute (dmesg -T | grep NVRM); try the image's last good tag.",
+    ),
     "engine.suggested_kv_unsafe": FindingKind(
         "info",
         "vLLM's figure to fully utilize the card comes from a shallow profile; a long request needs more.",

@@ -174,6 +174,11 @@ KINDS: dict[str, FindingKind] = {
         "A seat that is declared dormant runs and holds its card, which planning counts as free.",
         "Deploy its stack to stop it, or set its state to what it is.",
     ),
+    "seat.undeclared": FindingKind(
+        "warning",
+        "A container runs from a stack that was deleted instead of retired: nothing plans its memory or its port.",
+        "Bring its stack.yml back with state: retired and a reason, and run playbooks/retire-seat.yml.",
+    ),
     "seat.retired_remains": FindingKind(
         "error",
         "A retired seat still has its container.",

@@ -26,6 +26,9 @@ def run(chosen: argparse.Namespace, terminal: Terminal) -> Answer:
         return Answer(findings_markdown(CATALOGUE), document)
     if chosen.code is None:
         return Answer(_listing(document, terminal), document)
+    area = {code: kind for code, kind in document.items() if code.startswith(f"{chosen.code}.")}
+    if area:
+        return Answer(_listing(area, terminal), area)
     if chosen.code not in CATALOGUE:
         near = did_you_mean(chosen.code, CATALOGUE)
         raise CommandError(f"{chosen.code!r} is not a finding code; {near or 'gpu-seats explain lists all of them'}")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..findings import Finding, finding, finding_from_dict
+from ..report.finding_list import distinct
 from ..report.plan_table import plan_text
 from ..report.seat_table import SeatRow, cards_text, seat_table_text
 from ..report.terminal import PLAIN, Terminal
@@ -47,7 +48,8 @@ class ClosingTable:
         rows = [row for name in sorted(self._hosts) for row in rows_of(self._hosts[name].results)]
         findings = [one for name in sorted(self._hosts) for one in _findings_of(name, self._hosts[name])]
         rollbacks = [text for name in sorted(self._hosts) if (text := _rollback_text(name, self._hosts[name]))]
-        return "\n".join([*plans, *rollbacks, seat_table_text(rows, findings, terminal)])
+        advice = [text for name in sorted(self._hosts) if (text := _advice_text(name, self._hosts[name]))]
+        return "\n".join([*plans, *rollbacks, seat_table_text(rows, findings, terminal), *advice])
 
 
 def _plan_of(run: _HostRun, terminal: Terminal) -> str:
@@ -69,8 +71,38 @@ def _rollback_text(host: str, run: _HostRun) -> str:
     return f"{host}: what runs is the last verified deploy already, nothing to bring back\n"
 
 
+def _advice_text(host: str, run: _HostRun) -> str:
+    """After a deploy whose seats did not come up: where their log is, and the way back."""
+    failed = {one["seat"] for one in run.of("seat_ready").get("seats") or () if not one["ok"]}
+    entries = [one for one in _seats_of(run.results) if one["seat"] in failed]
+    if not entries or not run.of("compose_stacks"):
+        return ""
+    seats = ",".join(str(one["seat"]) for one in entries)
+    logs = "".join(f"  docker logs --tail 100 {one['container']}    (on {host})\n" for one in entries)
+    return f"Next:\n{logs}  ansible-playbook deploy-seat.yml -e seat={seats} -e rollback=true\n"
+
+
+def joined_findings(results: Mapping[str, Mapping[str, Any]]) -> list[Finding]:
+    """Findings of all tasks, each once. What was seen of a container is told of its seat, in the words of the task that
+    looked last."""
+    seats = {f"container:{one['container']}": f"seat:{one['seat']}" for one in _seats_of(results)}
+    found: dict[tuple[str, str], list[Finding]] = {}
+    for result in results.values():
+        here: dict[tuple[str, str], list[Finding]] = {}
+        for data in result.get("findings") or ():
+            one = finding_from_dict(data)
+            one = replace(one, subject=seats.get(one.subject, one.subject))
+            here.setdefault((one.code, one.subject), []).append(one)
+        found.update(here)
+    return distinct(one for group in found.values() for one in group)
+
+
+def _seats_of(results: Mapping[str, Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return list(results.get("seat_plan", {}).get("seats") or ())
+
+
 def _findings_of(host: str, run: _HostRun) -> list[Finding]:
-    found = [finding_from_dict(one) for result in run.results.values() for one in result.get("findings") or ()]
+    found = joined_findings(run.results)
     if run.unreachable:
         found.append(finding("host.unreachable", f"host:{host}", f"no connection: {run.unreachable.strip()}"))
     return found

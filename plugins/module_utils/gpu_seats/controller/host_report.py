@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from ..apply.atomic_files import WantedFile, file_change, write_file
-from ..findings import Finding, finding_from_dict
+from ..findings import Finding
 from ..report.finding_list import count_text
 from ..report.findings_json import findings_document, json_text
 from ..report.prometheus import prometheus_text
 from ..report.seat_table import SeatRow
-from .closing_table import rows_of
+from .closing_table import joined_findings, rows_of
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,7 @@ class HostReport:
 
 def host_report(host: str, results: Mapping[str, Mapping[str, Any]]) -> HostReport:
     """results: task results by the task's name (seat_plan, seat_ready, published_ports)."""
-    findings = [finding_from_dict(one) for result in results.values() for one in result.get("findings") or ()]
-    return HostReport(host, rows_of(results), findings)
+    return HostReport(host, rows_of(results), joined_findings(results))
 
 
 def written_reports(report: HostReport, targets: Mapping[str, str]) -> list[str]:

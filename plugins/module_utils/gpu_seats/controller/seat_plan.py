@@ -23,7 +23,7 @@ from .deployment import (
     retire_arguments,
 )
 from .play_fleet import seat_names
-from .standing import containers_by_name, standing_of
+from .standing import containers_by_name, standing_of, undeclared_findings
 
 Intent = Literal["deploy", "status", "retire"]
 
@@ -88,6 +88,7 @@ def seat_plan(
     refused = request.intent == "deploy" and not request.rollback and any(one.fails for one in plan.refusals)
     rendered = [] if refused else rendered_stacks(fleet, plan, request.secrets)
     seats, standing = seats_of(fleet, selection, plan, observed)
+    standing += undeclared_findings(observed, fleet.stacks)
     checks = [check for stack in rendered for check in stack.checks]
     return SeatPlan(
         plan,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,6 +47,17 @@ def _retired(seat: str, status: str | None) -> Standing:
         return Standing("retired, gone")
     text = f"{seat} is declared retired and its container still exists ({status})"
     return Standing("still there although retired", (finding("seat.retired_remains", f"seat:{seat}", text),))
+
+
+def undeclared_findings(observed: Mapping[str, Any], declared: Collection[str]) -> list[Finding]:
+    """Containers that this project made from stacks that are declared no more. declared: names of all stacks."""
+    found = []
+    for name, container in sorted((containers_by_name(observed) or {}).items()):
+        stack = (container.get("labels") or {}).get("gpu-seats.stack")
+        if stack is not None and stack not in declared:
+            text = f"container {name} ({container['status']}) was made from stack {stack}, which is declared no more"
+            found.append(finding("seat.undeclared", f"container:{name}", text, {"stack": stack}))
+    return found
 
 
 def containers_by_name(observed: Mapping[str, Any]) -> dict[str, Mapping[str, Any]] | None:

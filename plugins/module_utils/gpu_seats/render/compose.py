@@ -30,6 +30,8 @@ VLLM_CACHE = "/root/.cache/vllm"
 """vLLM's compile cache inside the image."""
 MEM_LIMIT_HEADROOM = 1.25
 """mem_limit over claim.host_ram: page cache and start-up peaks count against the cgroup too."""
+LOG_LIMITS = {"max-size": "50m", "max-file": "3"}
+"""Docker keeps container logs without a limit; a chatty engine fills the disk of its data root."""
 SHM_MIB = {True: 16384.0, False: 8192.0}
 """/dev/shm of a vLLM seat, with and without tensor parallel workers (Docker's 64 MiB stalls them)."""
 _RESTART = {"serving": "unless-stopped", "on_demand": "no", "dormant": "no", "retired": "no"}
@@ -62,6 +64,7 @@ def compose_service(
     ports = published_ports(workload)
     service: dict[str, Any] = {"image": workload.image, "container_name": container_name(name, workload)}
     service["restart"] = _RESTART[workload.state]
+    service["logging"] = {"driver": "json-file", "options": dict(LOG_LIMITS)}
     service.update(_network(workload, ports))
     service.update(_invocation(name, workload, host, list_forms))
     service.update(_environment(workload, env_file))

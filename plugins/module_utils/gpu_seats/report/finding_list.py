@@ -12,6 +12,9 @@ from .terminal import Terminal, wrapped
 _INDENT = " " * 10
 _FOLD_FROM = 4
 """This many findings of one code are told together: a host that was just emptied would else fill screens."""
+_SPOKEN = ("answer", "text", "log", "stderr", "processes")
+_SPOKEN_LINES = 3
+_SPOKEN_CHARACTERS = 240
 _IMPLIED_BY = {
     "port.container_down": ("seat.container_missing", "seat.container_ended", "seat.restart_loop"),
 }
@@ -67,7 +70,21 @@ def _each(group: Iterable[Finding], terminal: Terminal) -> list[Sequence[Cell]]:
     for found in group:
         lines += _heading(found, f"{found.subject}  {found.code}", terminal)
         lines += [(Cell(line),) for line in wrapped(found.message, terminal.width, _INDENT, _INDENT)]
+        lines += _evidence(found, terminal)
         lines += _remedy(found.remedy, terminal)
+    return lines
+
+
+def _evidence(found: Finding, terminal: Terminal) -> list[Sequence[Cell]]:
+    """What a tool, a log or a seat said itself, shortened; all of it is in the JSON."""
+    lines: list[Sequence[Cell]] = []
+    for key in _SPOKEN:
+        value = found.evidence.get(key)
+        told = value if isinstance(value, list) else str(value or "").strip().splitlines()
+        said = [str(line) for line in told if str(line).strip() and str(line).strip() not in found.message]
+        for line in said[:_SPOKEN_LINES]:
+            short = line if len(line) <= _SPOKEN_CHARACTERS else line[:_SPOKEN_CHARACTERS] + " ..."
+            lines += [(Cell(one),) for one in wrapped(short, terminal.width, _INDENT + "saw: ", _INDENT + "     ")]
     return lines
 
 

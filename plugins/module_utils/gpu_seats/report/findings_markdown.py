@@ -13,7 +13,8 @@ One thing that is not as declared is a finding: a stable code, a severity, the s
 evidence, and what to do. This page is made from the catalogue by `make docs`; `gpu-seats explain CODE` prints one
 entry.
 
-`critical` and `error` make a run fail. `warning` and `info` do not.
+`playbooks/status.yml` and `gpu-seats` fail with `critical` and `error`. A deploy fails when it is refused or one of its
+seats does not answer; what else is wrong on the host is shown and does not stop it.
 """
 
 

@@ -32,7 +32,9 @@ def verdict_text(
         return ready_text(look.get("served_name"), elapsed_s, claim_text(cards, look["seat"]), not started)
     if look["state"] == "loading":
         return f"not ready after {max(elapsed_s, waited_s):.0f} s, still {look['awaited'] or 'starting'}"
-    return failed_text(_reason(look), elapsed_s, [finding_from_dict(one) for one in look["findings"]])
+    return failed_text(
+        _reason(look), elapsed_s if started else 0.0, [finding_from_dict(one) for one in look["findings"]]
+    )
 
 
 def _reason(look: Mapping[str, Any]) -> str:
@@ -57,7 +59,7 @@ def ready_text(served_name: str | None, elapsed_s: float, claim: str = "", ran_b
 def failed_text(reason: str, elapsed_s: float, findings: Iterable[Finding] = ()) -> str:
     """``failed after 12 s: its port is not reachable (port.unpublished)``: the reason and the worst finding's code.
 
-    elapsed_s: age of the container; 0 for one that does not exist.
+    elapsed_s: age of a container that this run started; 0 for any other.
     """
     failing = [found.code for found in by_severity(findings) if found.fails]
     code = f" ({failing[0]})" if failing else ""

@@ -60,11 +60,8 @@ def vram_text(cards: Sequence[Mapping[str, Any]], terminal: Terminal = PLAIN) ->
         legend = ""
     else:
         legend = f"{LEGEND}\n"
-    text = (
-        "VRAM claimed by serving seats at their peak, whether they run or not, GiB\n"
-        + table_text(columns, shown, terminal)
-        + legend
-    )
+    heading = "\n".join(wrapped("VRAM claimed by serving seats, running or not, GiB", terminal.width))
+    text = f"{heading}\n" + table_text(columns, shown, terminal) + legend
     tenants = [line for card in cards for line in _tenant_lines(card, terminal)]
     return text + (lines_text([(Cell(line),) for line in tenants], terminal) if tenants else "")
 
