@@ -68,7 +68,7 @@ options:
       services:
         description:
           - Facts of each service by name. C(digest) of its configuration, C(container) name, C(image), C(seat) or
-            null, and C(run), which is V(up), V(stopped), V(keep) or V(absent).
+            null, and C(run), which is V(up), V(stopped), V(keep), V(leave) or V(absent).
           - C(labels) and C(gpus) where known.
         type: dict
         required: true

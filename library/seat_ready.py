@@ -1,104 +1,98 @@
 #!/usr/bin/python
 # Copyright: gpu-seats maintainers
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""Documentation of an action plugin; the task runs on the controller, from plugins/action."""
+
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: seat_ready
 author: gpu-seats maintainers
 version_added: "0.1.0"
-short_description: One look from the host at seats, from their container to a real answer
+short_description: Wait until seats answer, and show who is awaited
 description:
-  - Looks once at every seat, side by side, and ends. A seat that is still loading is no failure; the action plugin of
-    the same name looks again until every seat is ready or failed, and shows what is awaited.
-  - Steps are C(container), C(gpus) (the cards that are visible inside it), C(port), C(health), C(model) (the served
-    name) and C(completion) (one real request of the seat's task). Each try has its own limit, taken from the check.
-  - A container that has ended or restarts again and again fails at once, with the root cause out of the engine's log.
+  - Looks at every seat through M(seat_look) again and again until each is ready or failed. Each step has its own time
+    limit, which the seat declares.
+  - Prints a line every few seconds about each seat that is still loading, with the time and what is awaited.
+  - Asks every ready seat from the controller too.
+  - Fails with one verdict for each seat that is not ready.
 options:
   checks:
-    description: What is verified, as the task C(seat_plan) returns it.
+    description: What is verified, as M(seat_plan) or M(compose_stacks) return it.
     type: list
     elements: dict
     required: true
-  waited_s:
-    description:
-      - Seconds that the caller has waited already. A container that is not there yet is awaited until its limit, and a
-        look with a large value awaits nothing.
+  cards:
+    description: RV(ignore:plan.cards) of M(seat_plan), for the claim in the verdict.
+    type: list
+    elements: dict
+    default: []
+  applied:
+    description: RV(ignore:stacks) of M(compose_stacks), which tell what this run has started and what was up before.
+    type: list
+    elements: dict
+    default: []
+  wait:
+    description: Whether a loading seat is looked at again; false looks once.
+    type: bool
+    default: true
+  tolerate:
+    description: Whether the task goes on with seats that are not ready; the verdicts tell.
+    type: bool
+    default: false
+  poll_s:
+    description: Seconds between two looks.
     type: float
-    default: 0
-  passed:
-    description: Steps by seat that an earlier look has seen well and that need not be asked again (C(gpus) only).
-    type: dict
-    default: {}
-  docker_socket:
-    description: Socket of the Docker Engine.
-    type: path
-    default: /var/run/docker.sock
+    default: 2
+  progress_s:
+    description: Seconds between two lines about one seat.
+    type: float
+    default: 5
+  outside:
+    description: Whether ready seats are asked from the controller too.
+    type: bool
+    default: true
+  outside_address:
+    description: Where the controller reaches the host's published ports; the host's declared address without it.
+    type: str
 attributes:
+  action:
+    description: Runs on the controller and asks the host through M(seat_look).
+    support: full
   check_mode:
-    description: Reads only, and asks each seat one real request.
+    description: Looks as a real run does, one real request a seat.
     support: full
   diff_mode:
     description: Changes nothing.
     support: none
-  platform:
-    platforms: posix
-    description: Debian 12 and 13, Python 3.9 or newer.
-    support: full
 """
 
 EXAMPLES = r"""
-- name: Look at every seat once, without waiting for any
+- name: Wait until every seat answers
   seat_ready:
-    checks: "{{ plan.checks }}"
-    waited_s: 1000000
+    checks: "{{ planned.checks }}"
 """
 
 RETURN = r"""
 seats:
-  description: One entry a check, in the order given.
-  returned: always
+  description: "One entry a check: seat, ok, verdict, state, steps."
   type: list
   elements: dict
-  contains:
-    seat: {description: The seat or service., type: str, returned: always}
-    stack: {description: Its stack., type: str, returned: always}
-    container: {description: Its container., type: str, returned: always}
-    served_name: {description: Name it serves its model under., type: str, returned: always}
-    state: {description: "V(ready), V(loading) or V(failed).", type: str, returned: always}
-    awaited: {description: What is awaited or what failed; empty when ready., type: str, returned: always}
-    source: {description: "Step, or V(engine log), that C(awaited) was read from.", type: str, returned: always}
-    elapsed_s: {description: Seconds since the container started., type: float, returned: always}
-    steps:
-      description: "Steps that were looked at: step, status (ok, waiting, failed, skipped), text, seconds."
-      type: list
-      elements: dict
-      returned: always
-    findings: {description: What is not as it should be., type: list, elements: dict, returned: always}
+  returned: always
+findings:
+  description: What is not as it should be.
+  type: list
+  elements: dict
+  returned: always
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible.module_utils.gpu_seats.observe.engine_api import EngineApi
-from ansible.module_utils.gpu_seats.verify.seat_probe import Outside, look_at_all
-from ansible.module_utils.gpu_seats.verify.seat_steps import seat_check
-
-ARGUMENTS = {
-    "checks": {"type": "list", "elements": "dict", "required": True},
-    "waited_s": {"type": "float", "default": 0},
-    "passed": {"type": "dict", "default": {}},
-    "docker_socket": {"type": "path", "default": "/var/run/docker.sock"},
-}
 
 
 def main():
-    module = AnsibleModule(argument_spec=ARGUMENTS, supports_check_mode=True)
-    try:
-        checks = [seat_check(data) for data in module.params["checks"]]
-    except (TypeError, ValueError) as error:
-        module.fail_json(msg=str(error))
-    outside = Outside(EngineApi(module.params["docker_socket"]))
-    looks = look_at_all(checks, outside, module.params["waited_s"], module.params["passed"])
-    module.exit_json(changed=False, seats=[one.as_dict() for one in looks])
+    AnsibleModule(argument_spec={}, bypass_checks=True).fail_json(
+        msg="seat_ready runs as an action plugin: set action_plugins to plugins/action in ansible.cfg"
+    )
 
 
 if __name__ == "__main__":

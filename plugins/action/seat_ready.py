@@ -1,6 +1,6 @@
 # Copyright: gpu-seats maintainers
 # GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""Looks at seats through the module seat_ready until they answer, and shows who is awaited meanwhile."""
+"""Looks at seats through the module seat_look until they answer, and shows who is awaited meanwhile."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class ActionModule(ActionBase):
 
         def look(checks, waited_s, passed):
             asked = {"checks": checks, "waited_s": waited_s if arguments["wait"] else _LONG_S, "passed": passed}
-            seen = self._execute_module(module_name="ansible.legacy.seat_ready", module_args=asked, task_vars=task_vars)
+            seen = self._execute_module(module_name="ansible.legacy.seat_look", module_args=asked, task_vars=task_vars)
             if seen.get("failed") and "seats" not in seen:
-                raise AnsibleActionFail(failure_text("seat_ready", seen), result=seen)
+                raise AnsibleActionFail(failure_text("seat_look", seen), result=seen)
             return seen["seats"]
 
         def outside(check):

@@ -287,6 +287,14 @@ class TestRunStates:
         (result,) = apply_stacks([stack_of(tmp_path, services=services, runs={"app": "keep"})], docker.host(), DO)
         assert actions(result) == {"app": action}
 
+    def test_a_sibling_that_was_not_asked_for_is_left_alone_though_its_declaration_changed(self, docker, tmp_path):
+        two = {"app": compose_service("app", "app:1", 8022), "other": compose_service("other")}
+        apply_stacks([stack_of(tmp_path, services=two)], docker.host(), DO)
+        before = docker.ids()["app"]
+        changed = {"app": compose_service("app", "app:2", 8022), "other": compose_service("other")}
+        (result,) = apply_stacks([stack_of(tmp_path, services=changed, runs={"app": "leave"})], docker.host(), DO)
+        assert docker.ids()["app"] == before and actions(result)["app"] == "none"
+
     def test_retired_is_only_reported_by_a_deploy(self, docker, tmp_path):
         apply_stacks([stack_of(tmp_path)], docker.host(), DO)
         (result,) = apply_stacks([stack_of(tmp_path, runs={"app": "absent"})], docker.host(), DO)

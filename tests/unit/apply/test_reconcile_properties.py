@@ -55,7 +55,7 @@ def stacks(draw):
         name: WantedService(
             name,
             container=name,
-            run=draw(st.sampled_from(("up", "stopped", "keep", "absent"))),
+            run=draw(st.sampled_from(("up", "stopped", "keep", "leave", "absent"))),
             digest=draw(st.sampled_from(("1", "2"))),
             image=draw(st.sampled_from(("i:1", "i:2"))),
         )

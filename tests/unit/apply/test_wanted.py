@@ -26,7 +26,7 @@ def test_rendered_stack(tmp_path):
     [
         ({"directory": "opt"}, "is not an absolute path"),
         ({"compose_text": ""}, "stacks[one].compose_text: a text is needed"),
-        ({"services": {"app": {"run": "maybe"}}}, "allowed are up, stopped, keep, absent"),
+        ({"services": {"app": {"run": "maybe"}}}, "allowed are up, stopped, keep, leave, absent"),
         ({"services": {"app": {"run": "up", "container": "app"}}}, "stacks[one].services.app.digest"),
     ],
 )

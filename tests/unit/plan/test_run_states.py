@@ -38,7 +38,7 @@ def test_state_and_way_of_asking_decide(state, asked, run):
 
 def test_others_of_the_stack_are_kept_as_they_are():
     found = runs("x", seats={"x": seat(), "y": seat(port=8001, gpus=["1"]), "z": seat(state="retired", reason="lost")})
-    assert found == {"x": "up", "y": "keep", "z": "absent"}
+    assert found == {"x": "up", "y": "leave", "z": "absent"}
 
 
 def test_dormant_stack_without_known_facts_is_left_alone():

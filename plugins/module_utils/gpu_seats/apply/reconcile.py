@@ -189,6 +189,8 @@ def _main_action(
     alive = main.status in _ALIVE
     if service.run == "stopped":
         return ("stop", "is declared dormant") if alive else ("none", "is stopped as wanted")
+    if service.run == "leave":
+        return "none", "was not asked for"
     if service.run == "keep" and not alive:
         return "none", "is not running; it is started when it is named"
     reasons = renew_reasons(service, main, images)

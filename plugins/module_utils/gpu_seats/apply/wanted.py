@@ -8,8 +8,9 @@ from typing import Any
 
 from .atomic_files import WantedFile
 
-RUN_STATES = ("up", "stopped", "keep", "absent")
-"""up: runs. stopped: is not created, and stopped if it runs. keep: is renewed if it runs. absent: is retired."""
+RUN_STATES = ("up", "stopped", "keep", "leave", "absent")
+"""up: runs. stopped: is not created, and stopped if it runs. keep: is renewed if it runs. leave: was not
+asked for, nothing is done to it. absent: is retired."""
 
 LABEL_STACK = "gpu-seats.stack"
 LABEL_DIGEST = "gpu-seats.digest"

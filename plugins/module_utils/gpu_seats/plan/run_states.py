@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..declare.selection import Selection
     from ..declare.stack import Stack
 
-Run = Literal["up", "stopped", "keep", "absent"]
+Run = Literal["up", "stopped", "keep", "leave", "absent"]
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class WorkloadPlan:
     """What becomes of one container.
 
     run: up (made and started), stopped (on disk, not running), keep (recreated only if it runs and differs, never
-    started), absent (not in the file). why: the reason for the operator. selected: asked for in this deployment.
+    started), leave (nothing is done to it, whatever it is), absent (not in the file). why: the reason for the operator. selected: asked for in this deployment.
     """
 
     name: str
@@ -54,7 +54,7 @@ def run_state(state: str, selected: bool, named: bool) -> tuple[Run, str]:
     if state == "retired":
         return "absent", "retired"
     if not selected:
-        return "keep", "not asked for: left as it is"
+        return "leave", "not asked for: left as it is"
     if state == "dormant":
         return "stopped", "dormant: its files are on disk, its container stays stopped"
     if state == "on_demand" and not named:

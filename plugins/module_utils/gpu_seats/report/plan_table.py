@@ -13,7 +13,7 @@ from .vram_bars import vram_text
 
 _COLUMNS = (Column("stack"), Column("container"), Column("what"), Column("why"))
 _STYLE_OF_WHAT = {"create": "green", "start": "green", "recreate": "yellow", "stop": "yellow", "remove": "red"}
-_RUN_WORDS = {"up": "runs", "stopped": "stays stopped", "keep": "as it is", "absent": "not deployed"}
+_RUN_WORDS = {"up": "runs", "stopped": "stays stopped", "keep": "as it is", "leave": "as it is", "absent": "not deployed"}
 
 
 def plan_text(
