@@ -23,6 +23,8 @@ _OTHER_STATES = (
     "CLOSING",
 )
 _PROTOCOLS = ("tcp", "udp", "tcp6", "udp6", "raw", "sctp", "mptcp", "dccp")
+_NO_NETWORK = ("u_str", "u_dgr", "u_seq", "nl", "p_raw", "p_dgr", "v_str", "v_dgr", "xdp", "tipc")
+"""Netid of sockets that are no network listeners (ss without -t)."""
 _HEADER = re.compile(r"^(?:Netid\s+)?State\s+Recv-Q\s+Send-Q\b")
 _USER = re.compile(r"\(\"(?P<name>(?:[^\"\\]|\\.)*)\",(?:pid=)?(?P<pid>\d{1,11}),(?:fd=)?\d+\)")
 _NETSTAT_HEADER = re.compile(r"^(?:Active Internet connections|Proto\s+Recv-Q)")
@@ -32,7 +34,7 @@ _NETSTAT = re.compile(
 )
 _WHO = re.compile(r"^(?P<pid>\d{1,11})/(?P<name>.*)$")
 _FAILURE = re.compile(
-    r"command not found|No such file or directory|Cannot open netlink|Operation not permitted"
+    r"\bnot found\b|No such file or directory|Cannot open netlink|Operation not permitted"
     r"|Permission denied|RTNETLINK|Protocol not supported|invalid option|Error: ",
     re.IGNORECASE,
 )
@@ -83,7 +85,9 @@ def parse_ss(text: str, rc: int | None = None, command: str | None = None) -> Pa
         listener = _row(line, words)
         if listener is not None:
             parsed.records.append(listener)
-        elif not any(word in _OTHER_STATES for word in words[:2]):
+        elif line[0].isspace() and parsed.records:
+            continue  # details of the socket above (ss -i, -m, -e over two lines)
+        elif not any(word in _OTHER_STATES for word in words[:2]) and not words[0].startswith(_NO_NETWORK):
             rest.append(line)
     parsed.findings.extend(_leftover_findings(rest, rc, bool(parsed.records)))
     parsed.findings.extend(_hidden(parsed.of(Listener)))

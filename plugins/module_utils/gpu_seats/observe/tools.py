@@ -116,9 +116,22 @@ def read_capture(tool: str, text: str | bytes, rc: int | None = None) -> Observa
         codes.append(code)
         parsed.notes.extend(block.notes)
         if block.text.strip() or block.command is not None or block.rc is not None or len(codes) == 1:
-            parsed.add(parser(block.text, code, block.command))
+            silent = None if block.text.strip() else _silent(tool, code)
+            parsed.add(Parsed([], [silent]) if silent else parser(block.text, code, block.command))
     known = [code for code in codes if code is not None]
     return Observation(tool, parsed.records, unique(parsed.findings), parsed.notes, known[-1] if known else None)
+
+
+def _silent(tool: str, rc: int | None) -> Finding | None:
+    """The finding for a command that printed nothing and ended as timeout(1) or the shell end it, else None."""
+    subject = f"tool:{tool}"
+    if tool == "nvidia-smi":
+        return None
+    if rc == 124:
+        return finding("command.hung", subject, "the command gave no answer in time (rc 124)", {"rc": rc})
+    if rc == 127:
+        return finding("command.missing", subject, "the command is not installed here (rc 127)", {"rc": rc})
+    return None
 
 
 def _shortened(tool: str, text: str | bytes) -> str:

@@ -28,7 +28,7 @@ GENERIC = (
     ),
     cause(
         "compose.failed",
-        r"^(?:service \"[^\"]*\" |Error: |ERROR: |error |failed to |unable to )(?P<name>.*)$"
+        r"^(?:(?=service \"[^\"]*\" )|Error: |ERROR: |error |failed to |unable to )(?P<name>.*)$"
         r"|level=(?:error|fatal) msg=\"?(?P<other>.*?)\"?$",
         "Compose failed: {name}",
     ),

@@ -24,7 +24,7 @@ IMAGE_CAUSES = (
     ),
     cause(
         "image.access_denied",
-        r"unauthorized: |401 Unauthorized|denied: (?:requested access|permission|installation)"
+        r"unauthorized(?:: |$)|401 Unauthorized|denied: (?:requested access|permission|installation|denied)"
         r"|no basic auth credentials|403 Forbidden",
         "the registry gives no access to an image",
     ),
@@ -53,6 +53,12 @@ IMAGE_CAUSES = (
         r"failed to (?:do request|copy|fetch|authorize|resolve source metadata).*(?:dial tcp|lookup"
         r"|deadline|EOF|timeout|oauth)",
         "a registry can't be reached",
+        True,
+    ),
+    cause(
+        "image.registry_unreachable",
+        r"received unexpected HTTP status: 5\d\d(?P<name>.*)$|error from registry: (?:Internal|Bad Gateway|Service)",
+        "the registry answers with an error of its own",
         True,
     ),
     cause(
@@ -106,9 +112,14 @@ ENGINE_CAUSES = (
     ),
     cause(
         "container.removal_in_progress",
-        r"removal of container \S+ is already in progress",
+        r"removal of container \S+ is already in progress|container is marked for removal",
         "a container is being removed",
         True,
+    ),
+    cause(
+        "compose.firewall_failed",
+        r"exec: \"docker-proxy\": executable file not found|[Tt]imed out proxy starting the userland proxy",
+        "the engine could not start its userland proxy (docker-proxy)",
     ),
     cause("container.not_found", r"No such (?:container|object): (?P<name>\S+)", "there is no container {name}"),
     cause(

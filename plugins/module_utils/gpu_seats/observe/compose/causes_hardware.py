@@ -47,13 +47,19 @@ PORT_CAUSES = (
         "a published port is taken",
     ),
     cause("port.taken", r"host-mode port already in use", "a published port is taken"),
+    cause("port.taken", r"all ports are allocated", "every port of the published range is taken"),
 )
 
 GPU_CAUSES = (
     cause(
         "gpu.runtime_missing",
-        r"could not select device driver \"(?P<driver>[^\"]*)\" with capabilities",
+        r"could not select device driver \"(?P<driver>[^\"]+)\" with capabilities",
         "Docker Engine has no device driver {driver}",
+    ),
+    cause(
+        "gpu.runtime_missing",
+        r"could not select device driver \"\" with capabilities: \[*(?P<name>[^\]]*)",
+        "Docker Engine has no device driver for {name}",
     ),
     cause("gpu.runtime_missing", rf"unknown or invalid runtime name: {NAME}", "Docker Engine has no runtime {name}"),
     cause(
@@ -76,7 +82,7 @@ GPU_CAUSES = (
     ),
     cause(
         "gpu.driver_requirement",
-        r"unsatisfied condition: (?P<name>[^,\s]+)",
+        r"unsatisfied condition: (?P<name>[^,\s]+)|requirement error: invalid expression: (?P<other>[^,\s]+)",
         "the image needs {name}, the host's driver is older",
     ),
     cause(
@@ -100,6 +106,27 @@ GPU_CAUSES = (
         "NVML answers Unknown Error",
     ),
     cause(
+        "gpu.lost",
+        r"nvml error: gpu is lost|CUDA error: GPU is lost",
+        "the NVIDIA runtime finds a card that is lost",
+    ),
+    cause(
+        "gpu.no_devices",
+        r"nvml error: no device found|nvml error: not found",
+        "the driver runs but sees no card",
+    ),
+    cause(
+        "gpu.permission_denied",
+        r"nvml error: insufficient permissions",
+        "the NVIDIA runtime may not ask the driver",
+    ),
+    cause(
+        "gpu.device_node_missing",
+        r"failed to stat CDI host device \"(?P<name>/dev/nvidia[^\"]*)\"",
+        "{name} is not there (yet)",
+        True,
+    ),
+    cause(
         "gpu.device_node_missing",
         r"error gathering device information while adding custom device \"(?P<name>/dev/nvidia[^\"]*)\"",
         "{name} is not there (yet)",
@@ -118,13 +145,18 @@ GPU_CAUSES = (
     ),
     cause(
         "gpu.container_toolkit_failed",
+        r"nvidia-container-runtime(?:-hook)?\b.*(?:not found|no such file)",
+        "the NVIDIA runtime is not installed where Docker looks for it",
+    ),
+    cause(
+        "gpu.container_toolkit_failed",
         r"nvidia-container-(?:cli|runtime|toolkit)[\w.-]*: (?P<name>.+?)(?:: unknown)?\.?$",
         "the NVIDIA runtime failed: {name}",
     ),
     cause(
         "gpu.container_toolkit_failed",
-        r"nvidia-container-runtime(?:-hook)?\b.*(?:not found|no such file)",
-        "the NVIDIA runtime is not installed where Docker looks for it",
+        r"failed to enable CUDA compat: (?P<name>.*?)\"?$",
+        "the NVIDIA runtime could not enable the image's CUDA compatibility libraries: {name}",
     ),
     cause(
         "gpu.count_and_ids",
@@ -134,13 +166,21 @@ GPU_CAUSES = (
     ),
     cause(
         "gpu.count_invalid",
-        r"invalid string value for 'count'|devices\.\S*\.?count must be|\bcount\"?[:,]? (?:must be|expected)\b.*int",
+        r"invalid (?:string )?value (?:for 'count'"
+        r"|\"[^\"]*\", the only value allowed is 'all')"
+        r"|devices\.\S*\.?count must be|\bcount\"?[:,]? (?:must be|expected)\b.*int",
         "the count of a device request is not a number",
     ),
     cause(
         "gpu.capability_missing",
         r"(?:devices\S*|device request).*capabilities(?: is required|' is required)"
-        r"|missing properties:? '?capabilities",
+        r"|missing propert(?:y|ies):? ['\"]?capabilities",
         "a device request has no capabilities",
+    ),
+    cause(
+        "gpu.id_coerced",
+        r"devices\.\d+\.device_ids\.\d+ must be a string"
+        r"|device_ids\b.*(?:got number, want string|contains an invalid type)",
+        "an id in device_ids is no text: it stands unquoted in the file",
     ),
 )

@@ -14,9 +14,10 @@ FILE_CAUSES = (
     ),
     cause(
         "compose.project_name_invalid",
-        r"invalid project name:? \"?(?P<name>[^\"]*)\"?: must|project name must not be empty",
+        r"invalid project name:? \"?(?P<name>[^\"]*)\"?: must",
         "{name!r} is no valid project name",
     ),
+    cause("compose.project_name_invalid", r"project name must not be empty", "the project has no name"),
     cause(
         "compose.file_missing",
         r"no configuration file provided: not found|(?:open|stat) (?P<name>\S*compose\S*\.ya?ml): no such file",
@@ -27,6 +28,11 @@ FILE_CAUSES = (
         r"env file (?P<name>\S+) not found|Couldn't find env file:? (?P<other>\S+)|(?:open|stat"
         r"|failed to read) (?P<third>\S*\.env\S*): no such file",
         "the env file {name} does not exist",
+    ),
+    cause(
+        "compose.env_file_invalid",
+        r"open (?P<name>\S*\.env\S*): permission denied",
+        "the env file {name} can't be read by this user",
     ),
     cause(
         "compose.env_file_invalid",
@@ -46,7 +52,9 @@ FILE_CAUSES = (
     cause(
         "compose.yaml_invalid",
         r"(?:yaml|go-yaml|error converting YAML)[^:]*: (?:while|line (?P<name>\d+)|unmarshal|did not find"
-        r"|mapping|control|found|invalid|unknown)[^\n]*|found character that cannot start any token"
+        r"|mapping|control|found|invalid|unknown|construct)[^\n]*"
+        r"|mapping key \"[^\"]*\" already defined"
+        r"|found character that cannot start any token"
         r"|mapping values are not allowed",
         "the Compose file is no valid YAML: {line}",
     ),
@@ -55,6 +63,11 @@ FILE_CAUSES = (
         r"trying to mount a directory onto a file|not a directory: unknown"
         r"|mountpoint for .* not a directory|is not a directory",
         "a mount joins a file and a directory",
+    ),
+    cause(
+        "compose.mount_source_missing",
+        r"error while creating mount source path '(?P<name>[^']+)': mkdir \S+: (?:file exists|transport endpoint)",
+        "the mounted path {name} is there and can't be used: a file, or a mount that is gone",
     ),
     cause(
         "compose.mount_source_missing",
@@ -121,9 +134,14 @@ START_CAUSES = (
         "options of a container exclude each other",
     ),
     cause(
+        "compose.dependency_failed",
+        r"application not healthy after (?P<name>\S+)",
+        "the containers did not become healthy within {name}",
+    ),
+    cause(
         "compose.timeout",
         r"context deadline exceeded|Read timed out|request canceled|Client\.Timeout|i/o timeout"
-        r"|operation timed out|application not healthy after|timeout waiting",
+        r"|operation timed out|timeout waiting",
         "Docker Engine did not finish in time",
         True,
     ),

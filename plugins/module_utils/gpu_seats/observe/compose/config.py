@@ -18,6 +18,11 @@ from .warnings import take_warnings
 _TOP_KEY = re.compile(r"^(?:name|services|networks|volumes|secrets|configs|version|include|x-[\w-]+):", re.MULTILINE)
 _SHOWN_ENV = re.compile(r"^(?:NVIDIA_|CUDA_)")
 
+_SHORT_PORT = re.compile(
+    r"^(?:(?:(?P<address>\[[^\]]*\]|[\d.]+):)?(?:(?P<first>\d{1,5})(?:-(?P<last>\d{1,5}))?)?:)?"
+    r"(?P<target>\d{1,5})(?:-\d{1,5})?(?:/(?P<protocol>\w+))?$"
+)
+
 
 @dataclass(frozen=True)
 class ComposeProject(Record):
@@ -170,7 +175,12 @@ def _labels(printed: Any) -> dict[str, str]:
 
 
 def _port(printed: Any) -> PortBinding | None:
-    """The long form that ``config`` prints: published is text, and missing where any host port will do."""
+    """One entry of ``ports``: the long form that ``config`` prints, or the short one of a file.
+
+    In the long form published is text, and missing where any host port will do.
+    """
+    if isinstance(printed, (str, int)) and not isinstance(printed, bool):
+        return _short_port(str(printed))
     said = as_mapping(printed)
     target = as_int(said.get("target"))
     if target is None:
@@ -179,6 +189,16 @@ def _port(printed: Any) -> PortBinding | None:
     first, _, last = str(published if published is not None else "").partition("-")
     protocol, address = as_text(said.get("protocol")) or "tcp", as_text(said.get("host_ip")) or ""
     return PortBinding(target, protocol, address, as_int(first) or None, as_int(last) or None)
+
+
+def _short_port(printed: str) -> PortBinding | None:
+    """``127.0.0.1:8000:8000``, ``2122:22``, ``9000``, ``8000-8010:8000-8010/udp``; None for other text."""
+    match = _SHORT_PORT.match(printed.strip())
+    if match is None:
+        return None
+    first, last = as_int(match.group("first") or ""), as_int(match.group("last") or "")
+    address = (match.group("address") or "").strip("[]")
+    return PortBinding(int(match.group("target")), match.group("protocol") or "tcp", address, first or None, last)
 
 
 def _bind(printed: Any) -> BindMount | None:

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from ...findings import Finding, finding
-from ..containers.gpu_request import classify_requests, request_from_runtime
+from ..containers.gpu_request import classify_requests, request_from_devices, request_from_runtime
 from ..containers.records import GpuRequest
 from ..jsontext import as_list, as_mapping
 
@@ -31,7 +31,12 @@ def gpu_findings(
     else:
         plain = {name: value for name, value in env.items() if value is not None}
         runtime = service.get("runtime")
-        asked = request_from_runtime(runtime if isinstance(runtime, str) else None, plain)
+        asked = request_from_devices(_device_paths(service)) or request_from_runtime(
+            runtime if isinstance(runtime, str) else None, plain
+        )
+        if asked is not None and asked.kind == "none" and "NVIDIA_VISIBLE_DEVICES" not in plain:
+            message = "not pinned: the nvidia runtime gives what the image asks for, in CUDA images all cards"
+            return asked, [*found, finding("gpu.unpinned", subject, message, {"kind": "runtime"}, severity="warning")]
         if asked is None or asked.kind == "none":
             return None, found
         request = asked
@@ -47,6 +52,16 @@ def _devices(service: dict[str, Any]) -> list[tuple[dict[str, Any], bool]]:
     if gpus == "all":
         return [*listed, ({"count": -1}, True)]
     return [*listed, *((as_mapping(one), True) for one in as_list(gpus))]
+
+
+def _device_paths(service: dict[str, Any]) -> list[str]:
+    """What ``devices`` hands in: the host's side of each entry, in its short or its long form."""
+    paths = []
+    for one in as_list(service.get("devices")):
+        source = one if isinstance(one, str) else as_mapping(one).get("source")
+        if isinstance(source, str):
+            paths.append(source if _CDI_ID.match(source) else source.split(":")[0])
+    return paths
 
 
 def _is_gpu(device: dict[str, Any], implied: bool) -> bool:

@@ -26,6 +26,7 @@ def load_plain(text: str) -> Any:
     Loader.add_implicit_resolver("tag:yaml.org,2002:int", _INT, list("-+0123456789"))
     Loader.add_implicit_resolver("tag:yaml.org,2002:float", _FLOAT, list("-+0123456789"))
     Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"^(?:true|false)$"), list("tf"))
+    Loader.add_implicit_resolver("tag:yaml.org,2002:merge", re.compile(r"^<<$"), ["<"])
     Loader.add_implicit_resolver("tag:yaml.org,2002:null", re.compile(r"^(?:null|~|)$"), ["n", "~", ""])
     try:
         return yaml.load(text, Loader)

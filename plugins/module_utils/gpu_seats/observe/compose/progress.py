@@ -25,7 +25,8 @@ _V1_SAME = re.compile(r"^(?P<name>[\w][\w.-]*) is up-to-date$")
 _V1_NETWORK = re.compile(r"^Creating (?P<kind>network|volume) \"(?P<name>[^\"]+)\"")
 _DRY_RUN = re.compile(r"^\s*DRY-RUN MODE\s+-\s*")
 _SUMMARY = re.compile(
-    r"^\s*(?:\[\+\] |Attaching to|Gracefully stopping|[a-z0-9][\w.-]*\s+(?:Pulling|Pulled|Skipped)\b)"
+    r"^\s*(?:\[\+\] |[✔✘⠀-⣿]\s+\S.*\s(?:Pull(?:ing|ed|\s?complete)|Download\w*|Extract\w*|Verifying\w*|Waiting"
+    r"|Already exists)\b|Attaching to|Gracefully stopping|[a-z0-9][\w.-]*\s+(?:Pulling|Pulled|Skipped)\b)"
 )
 _V1_STATES = {"Creating": "Created", "Recreating": "Recreated", "Starting": "Started", "Stopping": "Stopped"}
 _CHANGING = {"Created", "Recreate", "Recreated", "Started", "Restarted", "Removed", "Stopped", "Killed"}

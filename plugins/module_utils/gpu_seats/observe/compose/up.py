@@ -22,7 +22,8 @@ def parse_compose_up(text: str, rc: int | None = None, command: str | None = Non
     parsed.findings.extend([*warnings, *failures])
     leftover = "\n".join(rest).strip()
     if rc not in (None, 0) and not failures:
-        message = f"compose ended with {rc} and no text that is known: {first_line(leftover, 100) or 'nothing printed'}"
+        said = "was interrupted (130)" if rc == 130 else f"ended with {rc} and no text that is known"
+        message = f"compose {said}: {first_line(leftover, 100) or 'nothing printed'}"
         parsed.findings.append(finding("compose.failed", "tool:compose", message, {"rc": rc, "text": leftover[:400]}))
     elif leftover and not failures and not parsed.records and not parsed.findings and not parsed.notes:
         parsed.findings.append(unrecognised("compose-up", text, rc))

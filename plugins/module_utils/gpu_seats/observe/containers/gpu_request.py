@@ -12,6 +12,8 @@ from .records import GpuRequest
 _COERCED = re.compile(r"^(?:true|false|yes|no|on|off|null|none|~|\d+\.\d+|\d+e\d+)$", re.IGNORECASE)
 _CDI = re.compile(r"^(?P<vendor>[\w.-]+)/(?P<device_class>[\w.-]+)=(?P<name>.+)$")
 
+_NODE = re.compile(r"^/dev/nvidia(?P<minor>\d{1,4})$")
+
 
 def keyed_by(ids: list[str]) -> str:
     """How ids name cards: ``index``, ``uuid``, ``mig``, ``name`` for anything else, ``mixed``, "" without ids."""
@@ -85,6 +87,15 @@ def _id_problems(ids: list[str], subject: str) -> list[Finding]:
         message = f"pinned by index {numbers}, which may name another card after a boot"
         return [finding("gpu.pinned_by_index", subject, message, {"ids": ids})]
     return []
+
+
+def request_from_devices(paths: list[str]) -> GpuRequest | None:
+    """The request that ``devices`` makes: CDI names, or the device nodes of cards. None when it names no card."""
+    cdi = [match.group("name") for one in paths if (match := _CDI.match(one)) and match.group("device_class") == "gpu"]
+    if cdi:
+        return GpuRequest("cdi", cdi, None, "cdi", keyed_by(cdi))
+    nodes = [match.group("minor") for one in paths if (match := _NODE.match(one))]
+    return GpuRequest("device_nodes", nodes, None, "", "index") if nodes else None
 
 
 def request_from_runtime(runtime: str | None, env: dict[str, str]) -> GpuRequest | None:

@@ -84,7 +84,8 @@ def _unpublished(container: ContainerRecord, subject: str) -> list[Finding]:
     word = f", {container.health}," if container.health else ""
     found = []
     for one in by_port.values():
-        message = f"running{word} but port {one.host_port or 'any'} of the host is not published for {one.container}"
+        place = f"port {one.host_port} of the host is not" if one.host_port else "no port of the host is"
+        message = f"running{word} but {place} published for {one.container}"
         evidence = {
             "wanted": f"{one.host_ip or '*'}:{one.host_port or ''}->{one.container}",
             "published": [f"{p.host_ip}:{p.host_port}->{p.container}" for p in container.published_ports],

@@ -8,10 +8,10 @@ from typing import Any
 from ...findings import Finding, finding
 from ..jsontext import JsonText, as_int, as_list, as_mapping, as_text, read_json, truncated
 from ..records import Parsed, unrecognised, with_reasons
-from .gpu_request import classify_requests, request_from_runtime
+from .gpu_request import classify_requests, request_from_devices, request_from_runtime
 from .health import replace_label_notes, state_findings
 from .ports import bindings
-from .records import ContainerRecord, DeviceRequestForm, GpuRequest, ImageRecord
+from .records import ContainerRecord, DeviceRequestForm, GpuRequest, ImageRecord, PortBinding, port_sort_key
 
 _NEVER = "0001-01-01T00:00:00Z"
 _SHOWN_ENV = re.compile(r"^(?:NVIDIA_|CUDA_)\w*$")
@@ -149,7 +149,7 @@ def _record(said: dict[str, Any]) -> tuple[ContainerRecord, list[Finding]]:
         restart_count=as_int(said.get("RestartCount")),
         restart_policy=as_text(as_mapping(host.get("RestartPolicy")).get("Name"))
         or ("no" if host.get("RestartPolicy") else None),
-        wanted_ports=bindings(host.get("PortBindings")),
+        wanted_ports=_wanted_ports(host, config),
         published_ports=bindings(network.get("Ports")),
         network_mode=as_text(host.get("NetworkMode")),
         networks={
@@ -173,12 +173,23 @@ def _record(said: dict[str, Any]) -> tuple[ContainerRecord, list[Finding]]:
     return with_reasons(record, reasons, "not in this output"), found
 
 
+def _wanted_ports(host: dict[str, Any], config: dict[str, Any]) -> list[PortBinding]:
+    """What is to be published: the bindings, or with ``-P`` every exposed port on any free port of the host."""
+    bound = bindings(host.get("PortBindings"))
+    if host.get("PublishAllPorts") is not True:
+        return bound
+    held = {one.container for one in bound}
+    exposed = bindings({str(port): [{}] for port in as_mapping(config.get("ExposedPorts"))})
+    return sorted([*bound, *(one for one in exposed if one.container not in held)], key=port_sort_key)
+
+
 def _request(host: dict[str, Any], env: dict[str, str], subject: str) -> tuple[GpuRequest | None, list[Finding]]:
     if "DeviceRequests" not in host and not host:
         return None, []
     request, found = classify_requests(host.get("DeviceRequests"), subject)
     if request.kind == "none":
-        request = request_from_runtime(as_text(host.get("Runtime")), env) or request
+        nodes = [as_text(as_mapping(one).get("PathOnHost")) or "" for one in as_list(host.get("Devices"))]
+        request = request_from_devices(nodes) or request_from_runtime(as_text(host.get("Runtime")), env) or request
     if request.kind in ("all", "count") or (request.kind == "runtime_env" and request.ids == ["all"]):
         asked = "all cards" if request.kind != "count" else f"any {request.count} card(s)"
         message = f"not pinned: the container asks for {asked}"

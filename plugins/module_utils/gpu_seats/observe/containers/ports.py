@@ -9,8 +9,11 @@ from ..jsontext import as_int, as_list, as_mapping
 from .records import PortBinding, port_sort_key
 
 _CONTAINER_PORT = re.compile(r"^(?P<port>\d{1,5})(?:-(?P<end>\d{1,5}))?(?:/(?P<protocol>\w+))?$")
-_HOST = re.compile(r"^(?:(?P<address>.*):)?(?P<port>\d{1,5})(?:-(?P<end>\d{1,5}))?$")
+_HOST = re.compile(r"^(?:(?P<address>[^\s,]*):)?(?P<port>\d{1,5})(?:-(?P<end>\d{1,5}))?$")
 _HIGHEST = 65535
+_NO_ADDRESS = "invalid IP"
+"""How Engine 29 prints the address of a binding that names none."""
+_EVERYWHERE = ("", "0.0.0.0", "::")
 
 
 def bindings(mapping: Any) -> list[PortBinding]:
@@ -27,7 +30,7 @@ def bindings(mapping: Any) -> list[PortBinding]:
                 PortBinding(
                     int(match.group("port")),
                     match.group("protocol") or "tcp",
-                    address if isinstance(address, str) else "",
+                    address if isinstance(address, str) and address != _NO_ADDRESS else "",
                     start,
                     end,
                 )
@@ -45,9 +48,13 @@ def _host_range(printed: Any) -> tuple[int | None, int | None]:
 
 
 def is_published(wanted: PortBinding, published: list[PortBinding]) -> bool:
-    """Whether a wanted binding is there: same container port, and its host port where one is named."""
+    """Whether a wanted binding is there: same container port, and its host port and address where they are named.
+
+    A binding of all addresses is there when one family of them is: hosts without IPv6 publish ``0.0.0.0`` alone.
+    """
     for one in published:
-        if one.container == wanted.container and one.host_port is not None:
+        reached = wanted.host_ip in (*_EVERYWHERE, one.host_ip) or one.host_ip in _EVERYWHERE
+        if one.container == wanted.container and one.host_port is not None and reached:
             last = wanted.host_port_end or wanted.host_port
             if wanted.host_port is None or (last is not None and wanted.host_port <= one.host_port <= last):
                 return True
@@ -64,6 +71,8 @@ def ports_column(text: str) -> tuple[list[PortBinding], list[PortBinding]]:
         if inside is None:
             continue
         outside = _HOST.match(host.strip()) if arrow else None
+        if arrow and outside is None:
+            continue
         first, last = int(inside.group("port")), int(inside.group("end") or inside.group("port"))
         for offset in range(max(0, min(last, _HIGHEST) - first) + 1):
             binding = PortBinding(

@@ -32,7 +32,7 @@ def parse_docker_ps(text: str, rc: int | None = None, command: str | None = None
     body = "\n".join(lines)
     parsed = Parsed([], list(warnings))
     stripped = body.strip()
-    if not stripped:
+    if not stripped or stripped == "null":
         if rc in (None, 0):
             parsed.notes.append("no container is listed")
         else:
@@ -196,12 +196,14 @@ def _from_table(header: str, lines: list[str]) -> Parsed:
     for line in (one for one in lines if one.strip() and not re.match(r"^-{5,}\s*$", one)):
         ends = [start for _, start in starts[1:]] + [len(line)]
         row = {name.upper(): line[start:end].strip() for (name, start), end in zip(starts, ends)}
-        status = row.get("STATUS") or row.get("STATE") or ""
-        if not status.startswith(_STATES):
+        status, ports = row.get("STATUS") or row.get("STATE") or "", row.get("PORTS", "")
+        published, exposed = ports_column(ports)
+        cut = any(end < len(line) and not line[end - 1].isspace() for end in ends[:-1])
+        cut = cut or ("->" in ports and not published)
+        if cut or not status.startswith(_STATES):
             message = f"a row does not fit its header: {first_line(line, 100)!r}"
             parsed.findings.append(finding("parse.row_malformed", "tool:docker-ps", message, {"row": first_line(line)}))
             continue
-        published, exposed = ports_column(row.get("PORTS", ""))
         parsed.add(
             _with_findings(
                 ContainerSummary(

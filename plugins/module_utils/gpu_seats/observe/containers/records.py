@@ -28,6 +28,7 @@ class GpuRequest:
     """What a container asks for.
 
     kind: ``device_ids``, ``count``, ``all``, ``cdi``, ``runtime_env`` (NVIDIA_VISIBLE_DEVICES with the nvidia runtime),
+    ``device_nodes`` (``/dev/nvidiaN`` handed in one by one; ids are the numbers N, which are not nvidia-smi's indices),
     ``none`` (nothing asked) or ``void`` (asked for with neither count nor ids: no GPU since engine 27.3).
     keyed_by: ``index``, ``uuid``, ``mig``, ``name`` or ``mixed``, "" without ids. ids of CDI come without their class.
     """

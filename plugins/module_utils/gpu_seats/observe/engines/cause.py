@@ -22,6 +22,10 @@ def cause(code: str, pattern: str, message: str, numbers: tuple[str, ...] = (), 
     return LogCause(code, re.compile(pattern, re.IGNORECASE), message, numbers, fails)
 
 
+_UNSAID = re.compile(r"\s*\([^()?]*\?\)|(?::| and sees)? \?(?=$|[:,])")
+"""Where a message names what this line of the log did not say, at its end or in brackets."""
+
+
 class _Named(dict):  # type: ignore[type-arg]
     def __missing__(self, _key: str) -> str:
         return "?"
@@ -38,9 +42,15 @@ def number_of(text: str) -> float | int | None:
 def cause_finding(
     one: LogCause, match: re.Match[str], subject: str, line_number: int, line: str, severity: str = ""
 ) -> Finding:
-    """The finding of a matched cause: its groups are evidence, numbers as numbers."""
-    groups: dict[str, Any] = {key: value.strip() for key, value in match.groupdict().items() if value}
-    message = one.message.format_map(_Named(groups))
+    """The finding of a matched cause: its groups are evidence, numbers as numbers.
+
+    Groups ``file``, ``file2``, ``file3`` are one fact that different wordings print: each is evidence as ``file``.
+    """
+    groups: dict[str, Any] = {}
+    for key, value in match.groupdict().items():
+        if value:
+            groups.setdefault(key.rstrip("23456789"), value.strip())
+    message = _UNSAID.sub("", one.message.format_map(_Named(groups)))
     for name in one.numbers:
         if name in groups:
             groups[name] = number_of(groups[name])

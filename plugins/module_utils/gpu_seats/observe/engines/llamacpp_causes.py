@@ -6,6 +6,43 @@ from .cause import cause
 
 FAILURES = (
     cause(
+        "engine.permission_denied",
+        r"failed to open GGUF file '?(?P<path>[^'\n]*?)'? \(Permission denied\)",
+        "the engine may not use {path}",
+    ),
+    cause(
+        "engine.no_gpu_visible",
+        r"error while loading shared libraries: libcuda\.so",
+        "the build needs a GPU and its container has none: there is no libcuda",
+    ),
+    cause(
+        "engine.driver_too_old",
+        r"CUDA driver version is insufficient|provided PTX was compiled with an unsupported toolchain",
+        "the host's driver is too old for the image",
+    ),
+    cause(
+        "engine.no_kernel_image",
+        r"no kernel image is available",
+        "the image has no kernels for this card's architecture",
+    ),
+    cause(
+        "engine.process_crashed",
+        r"^(?P<problem>Illegal instruction|Segmentation fault|Aborted)\b",
+        "the server crashed: {problem}",
+    ),
+    cause("host.disk_full", r"No space left on device", "the disk is full"),
+    cause(
+        "engine.gated_repo",
+        r"failed to get manifest: 40[13]|GET failed \((?:401|403)\)|HTTP error 40[13]|status code:? 40[13]",
+        "the model's repository asks for an accepted licence and a token",
+    ),
+    cause(
+        "engine.hub_unreachable",
+        r"failed to download model|failed to get manifest|GET failed|curl_perform_with_retry: .*failed"
+        r"|Could not (?:establish connection|resolve host)",
+        "the model could not be downloaded",
+    ),
+    cause(
         "engine.model_files_missing",
         r"failed to open GGUF file '?(?P<file>[^'\n]*?)'?(?: \(.*)?$|llama_model_load\w*: .*No such file or directory",
         "the model file {file} can't be opened",
@@ -73,8 +110,8 @@ FAILURES = (
     cause(
         "engine.failed",
         r"error loading model: (?P<problem>.+)$|exiting due to model loading error"
-        r"|failed to load model(?:,? '?(?P<model>[^'\n]+))?|terminate called after"
-        r"|GGML_ASSERT\(.*failed|error: (?P<problem2>failed to .+)$",
+        r"|(?P<problem2>failed to load (?:multimodal |draft )?model(?:,? '?[^'\n]+'?)?)|terminate called after"
+        r"|(?P<problem3>GGML_ASSERT\(.*failed)|error: (?P<problem4>failed to .+)$",
         "the server failed: {problem}",
     ),
 )

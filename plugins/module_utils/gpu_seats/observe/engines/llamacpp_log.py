@@ -17,7 +17,8 @@ _SUBJECT = "engine:llamacpp"
 _HEAD = re.compile(r"^(?:\d+\.\d\d\.\d{3}\.\d{3}|\[\d+\])\s+(?:[DIWE]\s+)?|^[DIWE]\s(?=\w+)")
 _KNOWN_SHAPE = re.compile(
     r"llama|ggml|gguf|load_tensors|load_backend|\b(?:srv|slot|print_info|build_info|main|common_init\w*)\b"
-    r"|server is listening|error while handling argument|invalid argument",
+    r"|server is listening|error while handling argument|invalid argument|error while loading shared libraries"
+    r"|Illegal instruction|Segmentation fault|failed to get manifest|GET failed",
     re.IGNORECASE,
 )
 _STAGES = ("starting", "loading", "serving")
@@ -87,7 +88,7 @@ def parse_llamacpp_log(text: str, rc: int | None = None, command: str | None = N
     lines = [_plain(line) for line in text.splitlines() if line.strip()]
     if not lines:
         return Parsed(notes=["the log is empty: the engine has not written yet"])
-    if not any(_KNOWN_SHAPE.search(line) for line in lines):
+    if not any(_KNOWN_SHAPE.search(line) or any(one.pattern.search(line) for one in FAILURES) for line in lines):
         return Parsed([], [unrecognised("llamacpp-log", text, rc)])
     starts: list[list[tuple[int, str]]] = [[]]
     for number, line in enumerate(lines, 1):

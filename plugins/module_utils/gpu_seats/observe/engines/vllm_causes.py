@@ -35,8 +35,18 @@ START_CAUSES = (
         "vLLM refuses the arguments: {problem}",
     ),
     cause(
+        "container.command_missing",
+        r"(?:^|\s)exec: \"?(?P<program>[\w./-]+)\"?: (?:not found|executable file not found)",
+        "the image has no program {program}",
+    ),
+    cause(
+        "image.no_platform",
+        r"exec format error",
+        "the image is not made for this machine",
+    ),
+    cause(
         "engine.ready_timeout",
-        r"Timed out waiting for engine (?:core )?process|VLLM_ENGINE_READY_TIMEOUT_S"
+        r"Timed out waiting for engine|VLLM_ENGINE_READY_TIMEOUT_S"
         r"|did not (?:become ready|start) in (?P<limit>\d+)",
         "the engine was not ready within its own limit",
         ("limit",),
@@ -44,7 +54,7 @@ START_CAUSES = (
     cause(
         "engine.compiler_missing",
         r"Failed to find C compiler|Command '\[?'?(?:gcc|cc|nvcc|ninja)[^\n]*returned non-zero"
-        r"|Ninja is required|nvcc(?:: | was )not found",
+        r"|Ninja (?:is required|build failed)|nvcc(?:: | was )not found|Could not find nvcc",
         "a kernel had to be compiled and the image has no working compiler",
     ),
 )

@@ -23,7 +23,14 @@ _KNOWN_SHAPE = re.compile(
     r"|HTTP/1\.[01]\" \d{3}|torch\.|CUDA|NCCL|server process",
     re.IGNORECASE,
 )
-_BROAD = ("engine.nccl_failed", "engine.gpu_failed", "engine.worker_killed")
+_BROAD = (
+    "engine.nccl_failed",
+    "engine.gpu_failed",
+    "engine.worker_killed",
+    "engine.process_crashed",
+    "engine.argument_refused",
+)
+"""Say that something failed; what stands beside them says why."""
 _STAGES = ("starting", "loading", "profiling", "kv_ready", "compiling", "serving")
 
 
@@ -103,7 +110,7 @@ def _starts(lines: list[LogLine]) -> list[list[LogLine]]:
 
 def _is_known(line: LogLine) -> bool:
     """Whether a line looks like vLLM's: its own head, its words, or a text of the tables."""
-    if line.clock or _KNOWN_SHAPE.search(line.text):
+    if line.clock or _KNOWN_SHAPE.search(line.text) or _EXCEPTION.match(line.text.strip()):
         return True
     return any(one.pattern.search(line.text) for one in (*FAILURES, *GENERIC_CAUSES, *SIGN_CAUSES))
 
@@ -173,6 +180,8 @@ def _problems(lines: list[LogLine], served: bool) -> tuple[list[Finding], Findin
     causes = _specific_first(_ignoring_warnings(causes, generic, lines, served))
     if not causes and generic:
         causes = _from_exception(lines, generic)
+    elif not causes and not served:
+        causes = _from_exception(_last_words(lines), [])
     died = [one for one in generic if one.code == "engine.died"][:1] if served else []
     root = causes[0] if causes else (died[0] if died else None)
     kept = _first_of_each(causes)
@@ -216,6 +225,12 @@ def _from_exception(lines: list[LogLine], generic: list[Finding]) -> list[Findin
             message = f"the engine failed with {match.group('name')}: {text[:200] or 'no text'}"
             return [finding("engine.failed", _SUBJECT, message, evidence)]
     return generic[:1]
+
+
+def _last_words(lines: list[LogLine]) -> list[LogLine]:
+    """The lines after which the engine logged nothing ordinary any more: where it died without a known text."""
+    went_on = [number for number, line in enumerate(lines) if line.level in ("DEBUG", "INFO", "WARNING")]
+    return lines[went_on[-1] + 1 :] if went_on else lines
 
 
 def _first_of_each(found: list[Finding]) -> list[Finding]:

@@ -49,7 +49,8 @@ MEMORY_CAUSES = (
         "engine.out_of_memory",
         rf"CUDA out of memory\. Tried to allocate (?P<wanted>{_GIB} [KMG]iB)\.?.*?GPU "
         rf"(?P<container_gpu>\d+) has a total "
-        rf"capacity of (?P<total_gib>{_GIB}) GiB of which (?P<free>{_GIB} [KMG]iB) is free(?:.*?this process has "
+        rf"capaci?ty of (?P<total_gib>{_GIB}) GiB of which "
+        rf"(?P<free>{_GIB} (?:[KMG]iB|bytes)) is free(?:.*?this process has "
         rf"(?P<used_gib>{_GIB}) GiB memory in use)?",
         "out of memory on the container's GPU {container_gpu}: {wanted} wanted, {free} of {total_gib} GiB free",
         ("container_gpu", "total_gib", "used_gib"),
@@ -84,10 +85,16 @@ MEMORY_CAUSES = (
     ),
     cause(
         "engine.shm_too_small",
-        r"insufficient shared memory|/dev/shm\S*.*No space left on device"
+        r"unable to write to file </?torch_[^>]*>: No space left on device|Fatal Python error: Bus error"
+        r"|Failed core proc\(s\): \{[^}]*: -7\b|insufficient shared memory|/dev/shm\S*.*No space left on device"
         r"|No space left on device.*/dev/shm|Bus error \(core dumped\)"
         r"|unable to (?:open|mmap) shared memory",
         "shared memory is too small",
+    ),
+    cause(
+        "host.disk_full",
+        r"No space left on device|Disk quota exceeded|os error 28\b",
+        "the disk is full",
     ),
     cause(
         "engine.host_out_of_memory",
@@ -99,13 +106,21 @@ MEMORY_CAUSES = (
     cause(
         "engine.worker_killed",
         r"(?P<worker>[\w-]+) died unexpectedly \(exit code: (?P<exit_code>-?\d+)\)"
-        r"|exit(?:ed with)? code:? (?P<code2>-9|137)\b",
+        r"|exit(?:ed with)? code:? (?P<exit_code2>-9|137)\b"
+        r"|Failed core proc\(s\): \{'(?P<worker2>[^']+)': (?P<exit_code3>-9|-15)\b",
         "a worker process was ended from outside (exit code {exit_code}): the host may be out of memory",
         ("exit_code",),
     ),
 )
 
 GPU_CAUSES = (
+    cause(
+        "engine.process_crashed",
+        r"Failed core proc\(s\): \{'(?P<worker>[^']+)': (?P<exit_code>-(?:4|6|8|11))\b|!!!+ Segfault encountered"
+        r"|Fatal Python error: (?P<problem>(?:Segmentation fault|Aborted|Illegal instruction))",
+        "a process of the engine crashed (exit code {exit_code})",
+        ("exit_code",),
+    ),
     cause(
         "engine.compat_shadows_driver",
         r"Error 803\b|system has unsupported display driver",
@@ -133,7 +148,8 @@ GPU_CAUSES = (
     ),
     cause(
         "engine.no_gpu_visible",
-        r"Failed to infer device type|No CUDA GPUs are available|Found no NVIDIA driver"
+        r"Failed to infer device type|Device string must not be empty"
+        r"|libcuda\.so\.1: cannot open shared object file|No CUDA GPUs are available|Found no NVIDIA driver"
         r"|no CUDA-capable device is detected"
         r"|No platform detected|Found 0 (?:CUDA )?(?:GPUs|devices)|CUDA_ERROR_NO_DEVICE",
         "the engine sees no GPU inside its container",
@@ -153,7 +169,8 @@ GPU_CAUSES = (
         r"|unknown error|misaligned address|device-side assert[^\n]*|an illegal instruction[^\n]*"
         r"|the launch timed out[^\n]*"
         r"|initialization error|all CUDA-capable devices are busy[^\n]*|CUDA-capable device\(s\) is/are busy[^\n]*"
-        r"|hardware stack error|invalid argument)",
+        r"|hardware stack error|invalid argument)|Unexpected error from cudaGetDeviceCount\(\).*?"
+        r"Error (?P<kind2>(?!100\b|2\b)\d{1,3}: [^(\n]+)",
         "a GPU or a kernel on it failed: {kind}",
     ),
     cause(

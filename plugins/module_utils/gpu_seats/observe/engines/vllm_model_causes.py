@@ -8,7 +8,8 @@ MODEL_CAUSES = (
     cause(
         "engine.gated_repo",
         r"Cannot access gated repo(?: for url (?P<url>\S+?))?\.?(?:\s|$)|GatedRepoError"
-        r"|You are trying to access a gated repo",
+        r"|You are trying to access a gated repo|Invalid credentials in Authorization header"
+        r"|HTTPError: (?:401|403) Client Error",
         "the model's repository asks for an accepted licence and a token",
     ),
     cause(
@@ -21,7 +22,7 @@ MODEL_CAUSES = (
     cause(
         "engine.hub_unreachable",
         r"couldn't connect to 'https://huggingface\.co'|LocalEntryNotFoundError|OfflineModeIsEnabled"
-        r"|Max retries exceeded with url"
+        r"|Max retries exceeded with url|HTTPError: (?:429|5\d\d) (?:Client|Server) Error"
         r"|outgoing traffic has been disabled|Failed to resolve 'huggingface\.co'"
         r"|huggingface\.co.*(?:timed out|Connection refused)",
         "the hub can't be reached and the model is not in the cache",
@@ -73,9 +74,9 @@ MODEL_CAUSES = (
     cause(
         "engine.architecture_unsupported",
         r"Model architectures? \[?'?(?P<architecture>\w+)'?\]? (?:are|is) not supported"
-        r"|does not recognize this architecture"
         r"|has no vLLM implementation|failed to be inspected"
-        r"|model type `(?P<model_type>[\w-]+)` but Transformers does not recognize",
+        r"|does not recognize this architecture"
+        r"|model type `(?P<architecture2>[\w-]+)` but Transformers does not recognize",
         "this build does not know the model's architecture {architecture}",
     ),
     cause(
@@ -97,14 +98,16 @@ MODEL_CAUSES = (
     ),
     cause(
         "engine.needs_remote_code",
-        r"requires you to execute (?:the )?(?:configuration|modeling|custom) (?:file|code)|trust_remote_code=True",
+        r"requires you to execute (?:the )?(?:configuration|modeling|custom) (?:file|code)"
+        r"|contains custom code which must"
+        r"|trust_remote_code=True",
         "the model brings its own code and trust_remote_code is not set",
     ),
     cause(
         "engine.parallel_size_unfit",
         r"(?:Total number of attention heads|num(?:ber of)? (?:attention|kv|key/value) heads"
         r"|intermediate size)[^\n]*divisible"
-        r"|is not divisible by (?:tensor|weight quantization)",
+        r"|is not divisible by (?:tensor|weight quantization|min_thread)",
         "the model can't be split over this number of GPUs",
     ),
     cause(

@@ -22,8 +22,22 @@ _TEXT_SECTIONS = (
     "text_model",
 )
 _MTP_KEYS = ("mtp_num_hidden_layers", "num_nextn_predict_layers", "num_mtp_layers", "mtp_num_layers", "n_predict")
+_CONTEXT_KEYS = (
+    "max_position_embeddings",
+    "n_positions",
+    "max_seq_len",
+    "seq_length",
+    "max_sequence_length",
+    "max_seq_length",
+    "seq_len",
+    "max_target_positions",
+)
+"""The keys that vLLM takes a context length from; speech models have max_target_positions alone."""
 _EXPERT_KEYS = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
+_QUANT_KEYS = ("quantization_config", "compression_config")
+"""compression_config: what compressed-tensors wrote before transformers knew it."""
 _TABLE_KEY = re.compile(r"^(?:ple_|engram|ngram|n_gram)|_ngram|per_layer_(?:input|embed)", re.IGNORECASE)
+_GENERATION_KEYS = ("eos_token_id", "bos_token_id", "do_sample", "_from_model_config")
 _SAMPLING = ("temperature", "top_p", "top_k", "min_p", "presence_penalty", "frequency_penalty", "repetition_penalty")
 
 
@@ -94,8 +108,8 @@ def parse_model_config(text: str, rc: int | None = None, command: str | None = N
     if "architectures" in config or "model_type" in config or any(key in config for key in _TEXT_SECTIONS):
         return _model(config)
     if isinstance(config.get("quantization"), dict) and "producer" in config:
-        return Parsed([QuantConfig(quantization_of(config["quantization"]))])
-    if "eos_token_id" in config or any(key in config for key in (*_SAMPLING, "do_sample")):
+        return Parsed([QuantConfig(quantization_of({"producer": config["producer"], **config["quantization"]}))])
+    if any(key in config for key in (*_SAMPLING, *_GENERATION_KEYS)):
         return Parsed([_generation(config)])
     if "weight_map" in config:
         message = "this is a weights index; give it to safetensors-index"
@@ -126,7 +140,7 @@ def _first_int(sections: tuple[dict[str, Any], ...], keys: tuple[str, ...]) -> i
 def _model(config: dict[str, Any]) -> Parsed:
     path, text = _text_section(config)
     both = (text, config)
-    printed = next((one for section in both if (one := section.get("quantization_config")) is not None), None)
+    printed = next((one for section in both for key in _QUANT_KEYS if (one := section.get(key)) is not None), None)
     dtype = next(
         (one for section in both for key in ("dtype", "torch_dtype") if (one := as_text(section.get(key)))), None
     )
@@ -135,9 +149,7 @@ def _model(config: dict[str, Any]) -> Parsed:
         model_type=as_text(config.get("model_type")),
         section=path,
         dtype=dtype.replace("torch.", "") if dtype else None,
-        context_tokens=_first_int(
-            both, ("max_position_embeddings", "n_positions", "max_sequence_length", "seq_length")
-        ),
+        context_tokens=_first_int(both, _CONTEXT_KEYS),
         quantization=quantization_of(as_mapping(printed)) if printed is not None else None,
         num_hidden_layers=_first_int(both, ("num_hidden_layers", "n_layer", "num_layers")),
         num_attention_heads=_first_int(both, ("num_attention_heads", "n_head")),

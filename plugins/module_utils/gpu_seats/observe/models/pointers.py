@@ -11,7 +11,8 @@ _LFS = re.compile(r"^version https?://(?:git-lfs|hawser)\S*/spec/v1\s*$", re.MUL
 _OID = re.compile(r"^oid (?P<oid>sha256:[0-9a-f]{64})\s*$", re.MULTILINE)
 _SIZE = re.compile(r"^size (?P<size>\d{1,18})\s*$", re.MULTILINE)
 _ERROR_PAGE = re.compile(
-    r"^\s*(?:<!doctype html|<html|Entry not found|Repository not found|Invalid (?:username|credentials)|Access to model"
+    r"^\s*(?:\{\s*\"error\"\s*:|We had to rate limit"
+    r"|<!doctype html|<html|Entry not found|Repository not found|Invalid (?:username|credentials)|Access to model"
     r"|Unauthorized|Not Found\s*$|<\?xml[^>]*>\s*<Error>)",
     re.IGNORECASE,
 )

@@ -55,7 +55,7 @@ def _index(metadata: dict[str, Any], weights: dict[str, Any]) -> SafetensorsInde
         if isinstance(name, str):
             shards[name] = shards.get(name, 0) + 1
     counts = {int(match.group("count")) for name in shards if (match := _NUMBERED.search(name))}
-    size = as_int(metadata.get("total_size"))
+    size = as_int(metadata.get("total_size")) or None
     index = SafetensorsIndex(
         total_size_bytes=size,
         total_parameters=as_int(metadata.get("total_parameters")),
@@ -64,7 +64,11 @@ def _index(metadata: dict[str, Any], weights: dict[str, Any]) -> SafetensorsInde
         expected_shards=counts.pop() if len(counts) == 1 else None,
         scale_tensors=sum(1 for name in weights if _SCALE.search(str(name))),
     )
-    return with_reasons(index, {"expected_shards": "the files are not numbered"}, "not in the index")
+    return with_reasons(
+        index,
+        {"expected_shards": "the files are not numbered", "total_size_bytes": "0 or nothing in the index"},
+        "not in the index",
+    )
 
 
 def _findings(index: SafetensorsIndex, weights: dict[str, Any]) -> list[Finding]:
@@ -80,9 +84,10 @@ def _findings(index: SafetensorsIndex, weights: dict[str, Any]) -> list[Finding]
         message = f"the index points out of its directory: {outside[0]}"
         found.append(finding("model.index_damaged", _SUBJECT, message, {"files": outside[:5]}))
     expected = index.expected_shards
-    if expected is not None and len(index.shards) < expected:
-        message = f"the index names {len(index.shards)} of {expected} shards"
-        evidence = {"named": len(index.shards), "expected": expected}
+    numbered = sum(1 for name in index.shards if _NUMBERED.search(name))
+    if expected is not None and numbered < expected:
+        message = f"the index names {numbered} of {expected} shards"
+        evidence = {"named": numbered, "expected": expected}
         found.append(finding("model.shards_unnamed", _SUBJECT, message, evidence))
     return found
 

@@ -20,7 +20,7 @@ _HANDLE = re.compile(
 _FIELD = re.compile(r"Field \"(?P<field>[^\"]*)\" is not a valid field to query", re.IGNORECASE)
 _NVML = re.compile(r"Failed to (?:initialize|properly shut ?down) NVML:\s*(?P<reason>.*?)\.?\s*$", re.IGNORECASE)
 _LIBRARY_VERSION = re.compile(r"NVML library version:\s*(?P<version>[\d.]+)", re.IGNORECASE)
-_NO_DEVICES = re.compile(r"^No devices (?:were )?found\.?(?: via .*)?$", re.IGNORECASE)
+_NO_DEVICES = re.compile(r"^No devices (?:were )?found\.?$", re.IGNORECASE)
 _UNREACHABLE = re.compile(r"couldn'?t communicate with the NVIDIA driver", re.IGNORECASE)
 _UNREACHABLE_REST = re.compile(
     r"^(?:Make sure that the latest NVIDIA driver is installed|This can also be happening if non-NVIDIA GPU"
@@ -53,7 +53,9 @@ _ACCESS = re.compile(r"GPU access blocked by the operating system", re.IGNORECAS
 _HUNG = re.compile(r"^(?:timeout: .*|.*(?:timed out|Timeout expired).*)$", re.IGNORECASE)
 _CRASHED = re.compile(r"^(?:Segmentation fault.*|Killed|Aborted.*|Bus error.*|terminate called.*)$", re.IGNORECASE)
 _NOT_FOUND = re.compile(
-    r"^(?:No matching devices? found|(?P<id>\S+): Not Found|Unable to find GPU .*)\.?$", re.IGNORECASE
+    r"^(?:No matching devices? found"
+    r"|No devices (?:were )?found via .*|(?P<id>\S+): Not Found|Unable to find GPU .*)\.?$",
+    re.IGNORECASE,
 )
 
 

@@ -20,8 +20,10 @@ _LOST_HEAD = re.compile(rf"NVRM:\s*The NVIDIA GPU\s+(?P<bus>{values.BUS_ID})")
 _LOST = re.compile(r"fallen off the bus", re.IGNORECASE)
 _LOST_LINE = re.compile(rf"NVRM:\s*GPU\s+(?:at\s+)?(?P<bus>{values.BUS_ID})[^:]*:.*fallen off the bus", re.IGNORECASE)
 _PROBE = re.compile(r"NVIDIA probe routine failed for (?P<count>\d+) device")
-_MISMATCH = re.compile(r"API mismatch: the (?:client|NVIDIA driver) (?:.*?)has the version\s+(?P<client>[\d.]+)")
-_MODULE_HAS = re.compile(r"kernel module (?:.*?)has the version\s+(?P<module>[\d.]+)")
+_MISMATCH = re.compile(
+    r"API mismatch: the (?:client|NVIDIA driver)\b(?:.{0,200}?)has the version\s+(?P<client>[\d.]+)", re.DOTALL
+)
+_MODULE_HAS = re.compile(r"kernel module\b.{0,120}?\bthe version\s+(?P<module>[\d.]+)", re.DOTALL)
 _INIT_FAILED = re.compile(rf"NVRM:\s*(?:GPU\s+(?P<bus>{values.BUS_ID}):?\s*)?.*RmInitAdapter failed")
 _LEGACY = re.compile(r"Persistence mode is deprecated")
 _LOADED = re.compile(r"NVRM:\s*loading (?P<text>NVIDIA UNIX .*)$")
@@ -70,6 +72,8 @@ def parse_kernel_log(text: str) -> Parsed:
             version = DriverVersion("kernel-module", values.version(loaded.group("text")), flavour=flavour)
             parsed.records.append(with_reasons(version, {}, "not in the kernel log"))
     parsed.findings.extend(_mismatch(text))
+    if not parsed.records and not parsed.findings:
+        parsed.notes.append("NVRM lines without a fault")
     return parsed
 
 

@@ -12,7 +12,9 @@ from . import values
 from .cards import GpuCard, GpuInventory, GpuProcess, subject_of
 from .values import cell
 
-_GPU = re.compile(r"^GPU\s+(?P<index>\d+)\s*:\s*(?P<name>.*?)\s*\((?:UUID|uuid):\s*(?P<uuid>[^)]*)\)\s*$")
+_GPU = re.compile(
+    r"^GPU\s+(?P<index>\d+)\s*:\s*(?P<name>.*?)\s*\((?:UUID|uuid):\s*(?P<uuid>[^)]*)\)(?:\s*\([^()]*\))*\s*$"
+)
 _MIG = re.compile(
     r"^\s+MIG\s+(?P<profile>\S+)\s+Device\s+(?P<index>\d+)\s*:\s*\((?:UUID|uuid):\s*(?P<uuid>[^)]*)\)\s*$"
 )

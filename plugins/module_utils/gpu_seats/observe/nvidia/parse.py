@@ -36,6 +36,18 @@ _HELP = re.compile(r"^NVIDIA System Management Interface -- v", re.MULTILINE)
 _BENIGN_RC = (0, None, 14)
 """14: a warning about the infoROM; the answer is valid."""
 
+_SILENT = {
+    4: ("gpu.permission_denied", "this user may not ask the driver (rc 4)"),
+    9: ("gpu.driver_unreachable", "nvidia-smi can't reach the driver: it is not loaded (rc 9)"),
+    12: ("gpu.driver_library_missing", "the NVML library is not installed or not found (rc 12)"),
+    15: ("gpu.lost", "a card is lost (rc 15)"),
+    124: ("command.hung", "nvidia-smi gave no answer in time (rc 124)"),
+    126: ("command.failed", "nvidia-smi may not be executed (rc 126)"),
+    127: ("command.missing", "nvidia-smi is not installed here (rc 127)"),
+    137: ("command.hung", "nvidia-smi was killed (rc 137), most likely because it gave no answer in time"),
+}
+"""Exit codes that tell the fault when nothing was printed: RETURN VALUE of nvidia-smi(1), timeout(1), and the shell."""
+
 
 def parse_nvidia_smi(
     text: str, rc: int | None = None, command: str | None = None, fields: list[str] | None = None
@@ -58,6 +70,10 @@ def _nothing(rc: int | None, command: str | None) -> Parsed:
     what, _ = asked_fields(command)
     if rc in _BENIGN_RC and what in ("compute-apps", "accounted-apps"):
         return Parsed(notes=["no process holds a card"])
+    known = _SILENT.get(rc) if rc is not None else None
+    if known is not None:
+        inventory = with_reasons(GpuInventory("error"), {"card_count": known[1]}, "no answer")
+        return Parsed([inventory], [finding(known[0], "tool:nvidia-smi", known[1], {"rc": rc})])
     ending = "" if rc is None else f", rc {rc}"
     message = f"nvidia-smi printed nothing{ending}: whether there are cards is unknown"
     return Parsed(findings=[finding("parse.unrecognised", "tool:nvidia-smi", message, {"rc": rc})])
@@ -68,7 +84,10 @@ def _part(text: str, rc: int | None, command: str | None, fields: list[str] | No
         start = text.find("<?xml") if "<?xml" in text else text.find("<nvidia_smi_log")
         end = text.find("</nvidia_smi_log>")
         around = text[:start] + ("\n" + text[end + len("</nvidia_smi_log>") :] if end >= 0 else "")
-        return take_errors(around).parsed.add(parse_xml(text[start:]))
+        beside, document = take_errors(around).parsed, parse_xml(text[start:])
+        if document.of(GpuInventory):
+            beside.records = [one for one in beside.records if not isinstance(one, GpuInventory)]
+        return beside.add(document)
     if looks_like_module_version(text):
         return parse_module_version(text)
     if looks_like_kernel_log(text):

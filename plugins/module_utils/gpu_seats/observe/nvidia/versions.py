@@ -106,18 +106,23 @@ def parse_table(text: str) -> Parsed:
         finding("gpu.table_not_parsed", "tool:nvidia-smi", message, {"lines": len(text.splitlines())})
     )
     card: re.Match[str] | None = None
+    broken: dict[str, Finding] = {}
     for line in text.splitlines():
-        card = _TABLE_CARD.match(line) or card
+        card = _TABLE_CARD.match(line) or (None if line.startswith("+") else card)
         error = _TABLE_ERROR.search(line)
         if error and line.startswith("|"):
-            parsed.findings.append(_error_cell(card, error.group(0), line))
-            card = None
+            one = _error_cell(card, error.group(0), line)
+            if one.code == "gpu.lost" or one.subject not in broken:
+                broken[one.subject] = one
+    parsed.findings.extend(broken.values())
     return parsed
 
 
 def _error_cell(card: re.Match[str] | None, cell: str, line: str) -> Finding:
     index = int(card.group("index")) if card else None
     bus = values.bus_id(card.group("bus")) if card else None
-    message = f"the table shows {cell} for this card: the driver could not read it"
     evidence = {"bus_id": bus, "cell": cell, "row": " ".join(line.split())}
+    if "gpu is lost" in line.lower():
+        return finding("gpu.lost", subject_of(index=index, bus=bus), "the table says that the card is lost", evidence)
+    message = f"the table shows {cell} for this card: the driver could not read it"
     return finding("gpu.handle_error", subject_of(index=index, bus=bus), message, evidence)
