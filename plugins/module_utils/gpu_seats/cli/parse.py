@@ -67,20 +67,23 @@ def _input(name: str) -> bytes:
 
 
 def _record_lines(record: Mapping[str, Any], width: int) -> Iterator[str]:
-    """The record's kind, then a line a field; what is unknown is said with its reason."""
-    unknown = record.get("unknown") or {}
+    """The record's kind, a line a field, then the fields without a value, together by their reason."""
+    reasons = record.get("unknown") or {}
+    missing: dict[str, list[str]] = {}
     yield str(record.get("record", "record"))
     for key, value in record.items():
-        if key in ("record", "unknown"):
+        if key in ("record", "unknown") or value in ([], {}, ()):
             continue
         if value is None:
-            value = f"unknown ({unknown.get(key, 'no reason given')})"
-        if isinstance(value, (list, tuple)) and any(isinstance(item, dict) for item in value):
+            missing.setdefault(str(reasons.get(key, "no reason given")), []).append(key)
+        elif isinstance(value, (list, tuple)) and any(isinstance(item, dict) for item in value):
             yield f"  {key}:"
             for item in value:
                 yield from wrapped(_shown(item), width, "    - ", "      ")
         else:
             yield from wrapped(f"{key}: {_shown(value)}", width, "  ", "    ")
+    for reason, keys in missing.items():
+        yield from wrapped(f"unknown ({reason}): {', '.join(keys)}", width, "  ", "    ")
 
 
 def _shown(value: Any) -> str:
@@ -91,4 +94,6 @@ def _shown(value: Any) -> str:
         return ", ".join(_shown(item) for item in value) or "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
     return "-" if value is None else str(value)
