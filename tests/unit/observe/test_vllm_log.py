@@ -250,6 +250,20 @@ def test_the_first_cause_counts_not_the_last_line() -> None:
     assert record(read("vllm-log", log), "engine_log")["root_cause"] == "engine.no_kv_memory"
 
 
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("KeyError: 'model.layers.0.mlp.experts.w13_weight_scale_2'", "model.layers.0.mlp.experts.w13_weight_scale_2"),
+        ("RuntimeError: size mismatch for lm_head.weight: copying a param", "lm_head.weight"),
+    ],
+)
+def test_the_message_names_what_stood_at_any_of_the_places_of_a_text(text: str, named: str) -> None:
+    """Protects: no `?` where the log says which tensor, file or flag it was."""
+    parsed = read("vllm-log", f"(EngineCore pid=1) ERROR 11-30 10:00:00 [core.py:9] {text}\n", 1)
+    [shown] = [one for one in parsed.findings if one.code == "engine.weights_unexpected"]
+    assert named in shown.message and shown.evidence["tensor"] == named
+
+
 def test_an_unknown_exception_is_named_where_no_known_text_stands() -> None:
     log = "RuntimeError: something strange\nRuntimeError: Engine core initialization failed. See root cause above.\n"
     (found,) = read("vllm-log", log).findings

@@ -20,7 +20,7 @@ from fake_seat import (
     sleeps,
 )
 
-from gpu_seats.observe.engine_api import EngineUnreachableError
+from gpu_seats.observe.engine_api import EngineRefusedError, EngineUnreachableError
 from gpu_seats.verify.seat_probe import look, look_at_all
 from gpu_seats.verify.seat_steps import seat_check
 
@@ -91,6 +91,23 @@ class TestContainer:
         seen = look(check(port), outside(engine))
         assert (seen.state, codes(seen)) == ("failed", ["seat.restart_loop"])
 
+    def test_the_cause_of_a_restart_loop_is_what_ended_the_start_before(self):
+        """Protects: while it loads once more, "restart loop" alone would send the operator to look for the cause."""
+        port = free_port()
+        start = "(APIServer pid=1) INFO 11-30 10:0{}:00 [api_server.py:1896] vLLM API server version 0.30.0\n"
+        engine = FakeEngine(container(port, restarts=3, age_s=1), start.format(1))
+        engine.earlier_log = (
+            f"{start.format(0)}"
+            "(EngineCore pid=77) ERROR 11-30 10:00:09 [core.py:900] torch.OutOfMemoryError: CUDA out of memory. "
+            "Tried to allocate 466.00 MiB. GPU 0 has a total capacity of 94.97 GiB of which 403.00 MiB is free.\n"
+            "(APIServer pid=1) RuntimeError: Engine core initialization failed. See root cause above. "
+            "Failed core proc(s): {'EngineCore_0': 1}\n"
+        )
+        seen = look(check(port), outside(engine))
+        assert (seen.state, codes(seen)[:2]) == ("failed", ["engine.out_of_memory", "seat.restart_loop"])
+        assert seen.findings[0].severity == "error"
+        assert "466.00 MiB" in seen.awaited and "started again 3 times" in seen.awaited
+
     def test_old_restarts_of_a_seat_that_serves_do_not_count(self):
         with served(WELL) as server:
             engine = FakeEngine(container(server.server_port, restarts=5))
@@ -123,6 +140,25 @@ class TestCards:
     def test_wrong_or_lost_cards_fail(self, listing, code):
         seen = look(check(), outside(FakeEngine(container(), listing=listing)))
         assert seen.state == "failed" and code in codes(seen) and seen.steps[-1].step == "gpus"
+
+    @pytest.mark.parametrize(
+        "listing", [(137, ""), (0, ""), EngineRefusedError(409, "container is restarting", "exec")]
+    )
+    def test_a_container_that_ends_meanwhile_says_nothing_of_its_cards(self, listing):
+        """Protects: a crash while the cards are asked is told by its cause and not as a wrong card."""
+
+        class Crashing(FakeEngine):
+            def execute(self, container_name, command, limit_s=15.0):
+                self.data = container(restarts=1, age_s=0.0)
+                return super().execute(container_name, command, limit_s)
+
+        log = "(EngineCore pid=77) ERROR 11-30 10:00:00 [core.py:900] KeyError: 'model.layers.0.w13'"
+        log += "\n(APIServer pid=1) RuntimeError: Engine core initialization failed. See root cause above."
+        seen = look(check(), outside(Crashing(container(age_s=3.0), log, listing)))
+        assert seen.state == "failed" and not {"seat.gpus_differ", "seat.gpus_unknown"} & set(codes(seen))
+        assert codes(seen)[0].startswith("engine.")
+        waits = look(check(), outside(Crashing(container(age_s=3.0), "", listing)))
+        assert (waits.state, codes(waits)) == ("loading", [])
 
     def test_a_seat_without_cards_is_not_asked(self):
         with served(WELL) as server:

@@ -9,6 +9,8 @@ from ..findings import Finding
 
 TAIL_LINES = 2000
 """The root cause of a crash stands far above its last line: a vLLM traceback of several workers is long."""
+EARLIER_START = "in an earlier start: "
+"""How the log parsers begin the message of what ended a start before the last one."""
 _STAGE_TEXTS = {
     "starting": "engine starts",
     "loading": "loading weights",
@@ -76,4 +78,4 @@ def _reading(shown: str, stage: str, findings: Iterable[Finding], subject: str) 
     return LogReading(shown, stage == "serving", cause, tuple(one for one in about if one is not cause))
 
 
-__all__ = ["TAIL_LINES", "LogReading", "read_log"]
+__all__ = ["EARLIER_START", "TAIL_LINES", "LogReading", "read_log"]

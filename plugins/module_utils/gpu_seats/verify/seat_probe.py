@@ -16,7 +16,7 @@ from .http_answer import ask
 from .published_ports import WantedPort, binding_finding
 from .seat_answers import Ask, completion_step, health_step, model_step
 from .seat_container import age_s, container_step, gpus_step, is_looping
-from .seat_log import TAIL_LINES, LogReading, read_log
+from .seat_log import EARLIER_START, TAIL_LINES, LogReading, read_log
 from .seat_steps import SeatCheck, Step
 
 GPU_QUERY_LIMIT_S = 20.0
@@ -122,7 +122,9 @@ def _walk(seen: SeatLook, outside: Outside, waited_s: float, passed: set[str]) -
         return
     assert container is not None
     if check.gpus and "gpus" not in passed:
-        if not seen.take(_gpus(check, outside)):
+        if not seen.take(_gpus(check, container, outside)):
+            if seen.state == "loading":
+                _explain(seen, container, outside)
             return
     elif not check.gpus:
         seen.take((Step("gpus", "skipped", "runs without a card"), []))
@@ -140,7 +142,19 @@ def _walk(seen: SeatLook, outside: Outside, waited_s: float, passed: set[str]) -
         _explain(seen, container, outside)
 
 
-def _gpus(check: SeatCheck, outside: Outside) -> tuple[Step, list[Finding]]:
+def _gpus(check: SeatCheck, container: Standing, outside: Outside) -> tuple[Step, list[Finding]]:
+    """The step `gpus`. What nvidia-smi left unsaid because its container ended meanwhile says nothing of the cards."""
+    asked = _asked_gpus(check, outside)
+    if asked[0].status == "ok":
+        return asked
+    data = outside.engine.inspect(check.container)
+    after = inspected_container(data) if data is not None else None
+    if after is not None and after.status == "running" and after.started_at == container.started_at:
+        return asked
+    return Step("gpus", "waiting", f"{container.name} ended while nvidia-smi ran in it"), []
+
+
+def _asked_gpus(check: SeatCheck, outside: Outside) -> tuple[Step, list[Finding]]:
     try:
         rc, output = outside.engine.execute(check.container, ["nvidia-smi", "-L"], limit_s=GPU_QUERY_LIMIT_S)
     except EngineRefusedError as refused:
@@ -206,7 +220,13 @@ def _looping_reading(seen: SeatLook, container: Standing, outside: Outside) -> L
     reading = read_log(seen.check.engine, text, seen.check.subject)
     told = f"container {container.name} was started again {container.restart_count} times and was not ready yet"
     facts = {"restart_count": container.restart_count, "log": [one.message for one in reading.more][:5]}
-    return LogReading(reading.stage, False, finding("seat.restart_loop", seen.check.subject, told, facts), reading.more)
+    loop = finding("seat.restart_loop", seen.check.subject, told, facts)
+    root = reading.cause or next((one for one in reading.more if one.evidence.get("root_cause")), None)
+    if root is None:
+        return LogReading(reading.stage, cause=loop, more=reading.more)
+    why = f"{root.message.removeprefix(EARLIER_START)} (started again {container.restart_count} times)"
+    cause = finding(root.code, root.subject, why, root.evidence, root.remedy)
+    return LogReading(reading.stage, cause=cause, more=(loop, *(one for one in reading.more if one is not root)))
 
 
 __all__ = ["Outside", "ProbeEngine", "SeatLook", "look", "look_at_all"]

@@ -1,0 +1,97 @@
+"""Engines that fail while they load or serve: six seats, each with another fault, in one run with small time limits."""
+
+from __future__ import annotations
+
+import pytest
+from outside.plays import Run, deploy
+
+# seat -> its stack, the simulated fault, its time limit for loading
+FAULTS = {
+    "gen": ("gen-seat", "crash_in_load", "20s"),
+    "coder": ("coder", "out_of_memory", "20s"),
+    "erp": ("erp-seat", "wrong_model_name", "20s"),
+    "meromero": ("meromero-rp", "hangs", "10s"),
+    "char-rp-reasoning": ("charrp-reasoning", "slow_load --seconds 120", "10s"),
+    "flash-next": ("flash-next-seat", "slow_load --seconds 14", "60s"),
+}
+NEW = [seat for seat in FAULTS if seat != "flash-next"]
+
+
+@pytest.fixture(scope="module")
+def failing(lab, new_copy):
+    """The deploy of all of them; the seats that only this module needs are taken away afterwards."""
+    project = new_copy()
+    for seat, (stack, fault, load) in FAULTS.items():
+        limits = {"load": load, "health": "3s", "completion": "4s"}
+        project.declare(stack, seat, timeouts=limits)
+        lab.sh(f"gpu-sim engine-fault {seat} {fault}")
+    project.declare("flash-next-seat", "flash-next", labels={"tier": "gold"})
+    try:
+        yield deploy(",".join(FAULTS), project=project.root)
+    finally:
+        lab.clear_faults()
+        folders = " ".join(f"/opt/docker/compose/{FAULTS[seat][0]}" for seat in NEW)
+        lab.sh(
+            "docker ps --all --quiet --filter label=gpu-seats.seat | while read id; do docker inspect --format "
+            "'{{index .Config.Labels \"gpu-seats.seat\"}} {{.Id}}' $id; done "
+            f"| grep -E '^({'|'.join(NEW)}) ' | cut -d' ' -f2 | xargs -r docker rm --force; rm -rf {folders}"
+        )
+
+
+def last_good(lab, seat: str) -> str:
+    """What is kept of the seat's stack for a rollback; empty for nothing."""
+    return lab.sh(f"ls -A /opt/docker/compose/{FAULTS[seat][0]}/.last-good", ok=False)
+
+
+def test_a_crash_in_load_is_told_by_its_root_cause_and_not_by_the_last_line(failing: Run):
+    """Protects: "Engine core initialization failed" ends every vLLM crash and explains none."""
+    assert failing.rc != 0
+    shown = next(one for one in failing.findings if one.subject == "seat:gen" and one.code.startswith("engine."))
+    assert "w13_weight_scale_2" in shown.message
+    assert shown.severity == "error" and shown.remedy
+    assert "w13_weight_scale_2" in failing.verdict("gen")
+    assert "Engine core initialization failed" not in failing.verdict("gen")
+
+
+def test_out_of_memory_is_told_with_its_figures(failing: Run):
+    shown = failing.finding("engine.out_of_memory", "seat:coder")
+    assert "2.37 GiB wanted, 1.21 GiB of 94.97 GiB free" in shown.message
+    assert shown.severity == "error" and shown.remedy
+    assert failing.verdict("coder").startswith("failed")
+
+
+def test_an_engine_that_serves_another_model_is_not_ready(failing: Run):
+    """Protects: healthy and answering is no success while clients ask for another name."""
+    assert "serves another-model, erp is declared" in failing.finding("seat.wrong_model_name", "seat:erp").message
+
+
+def test_an_engine_that_hangs_is_ended_by_its_time_limit(failing: Run):
+    """Protects: the run itself never hangs; the port is open and nothing comes back."""
+    shown = failing.finding("seat.load_timeout", "seat:meromero")
+    assert "limit 10 s" in shown.message and "nothing within 3 s" in shown.message
+
+
+def test_a_load_past_its_limit_fails_with_the_limit(failing: Run):
+    assert "limit 10 s" in failing.finding("seat.load_timeout", "seat:char-rp-reasoning").message
+
+
+def test_a_slow_load_is_awaited_with_lines_that_say_how_far_it_is(failing: Run):
+    """Protects: no minutes of silence, and no failure before the limit; others that fail do not fail this seat."""
+    assert failing.verdict("flash-next").startswith("answers as qwen3.8-flash-next")
+    assert "loading weights" in failing.out and "flash-next" in failing.out.split("loading weights")[0].splitlines()[-1]
+
+
+def test_what_failed_is_not_kept_for_a_rollback(lab, failing: Run):
+    """Protects: a rollback never leads to a deploy that did not answer."""
+    for seat in NEW:
+        assert last_good(lab, seat) == ""
+
+
+def test_once_the_causes_are_gone_a_normal_deploy_heals_every_seat(lab, failing: Run):
+    lab.clear_faults()
+    healed = deploy(",".join(FAULTS))
+    assert healed.rc == 0, healed.out
+    assert healed.findings == []
+    for seat in FAULTS:
+        assert healed.verdict(seat).startswith("answers as ")
+        assert last_good(lab, seat) != ""
