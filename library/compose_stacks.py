@@ -111,6 +111,12 @@ options:
     type: list
     elements: str
     default: []
+  wait_chain:
+    description:
+      - Whether a seat is waited for before the next one on its GPU starts. With V(false) only the first of each GPU is
+        started and RV(stacks[].waiting) names the others. The action plugin of the same name uses it to show progress.
+    type: bool
+    default: true
   timeout_s:
     description: Seconds that one Compose call may take.
     type: float
@@ -171,6 +177,11 @@ stacks:
       elements: dict
       returned: always
     last_good: {description: Whether what is wanted is kept for a rollback already., type: bool, returned: always}
+    waiting:
+      description: "Services that wait for a seat on their GPU: C(service), and C(behind), the container it waits for."
+      type: list
+      elements: dict
+      returned: always
     archived: {description: Where its files were moved., type: str, returned: always}
     findings: {description: What is not as it should be., type: list, elements: dict, returned: always}
 last_good:
@@ -226,6 +237,7 @@ ARGUMENTS = {
     "take_over": {"type": "bool", "default": False},
     "sequence": {"type": "list", "elements": "str", "default": []},
     "timeout_s": {"type": "float", "default": 300},
+    "wait_chain": {"type": "bool", "default": True},
     "lock_wait_s": {"type": "float", "default": 60},
     "docker_socket": {"type": "path", "default": "/var/run/docker.sock"},
 }
@@ -244,6 +256,7 @@ def results_of(module, stacks, lock_descriptor):
         take_over=module.params["take_over"],
         rollback=module.params["rollback"],
         sequence=tuple(module.params["sequence"]),
+        wait_chain=module.params["wait_chain"],
     )
     held = (lock_descriptor,) if lock_descriptor >= 0 else ()
     engine = EngineApi(module.params["docker_socket"])

@@ -49,6 +49,7 @@ class StackWork:
     host: Host
     done: list[Action] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
+    waiting: list[dict[str, str]] = field(default_factory=list)
     compose_calls: threading.Lock = field(default_factory=threading.Lock)
 
     @property

@@ -23,13 +23,18 @@ PARALLEL = 4
 
 @dataclass(frozen=True)
 class RunOptions:
-    """take_over: also containers under another spelling of a project's name. sequence: see `start_order.chains`."""
+    """take_over: also containers under another spelling of a project's name. sequence: see `start_order.chains`.
+
+    wait_chain: wait for a seat before the next one on its card starts; otherwise only the first of each card starts,
+    and the results name those that have to wait for it.
+    """
 
     pull: str = "missing"
     check_mode: bool = False
     take_over: bool = False
     rollback: bool = False
     sequence: tuple[str, ...] = ()
+    wait_chain: bool = True
 
 
 @dataclass
@@ -45,6 +50,7 @@ class StackResult:
     diff: list[dict[str, str]] = field(default_factory=list)
     checks: list[dict[str, Any]] = field(default_factory=list)
     archived: str = ""
+    waiting: list[dict[str, str]] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -54,6 +60,7 @@ class StackResult:
             "actions": list(self.actions),
             "last_good": self.last_good,
             "archived": self.archived,
+            "waiting": list(self.waiting),
             "findings": [one.as_dict() for one in self.findings],
         }
 
@@ -216,7 +223,7 @@ def _carry_out(works: Sequence[StackWork], host: Host, options: RunOptions) -> N
             options.sequence,
         )
         chained = {start.name for chain in waiting for start in chain}
-        jobs = [pool.submit(_start_chain, chain, alive, host) for chain in waiting]
+        jobs = [pool.submit(_start_chain, chain, alive, host, options.wait_chain) for chain in waiting]
         jobs += [pool.submit(_start_free, work, chained) for work in alive.values()]
         for job in jobs:
             job.result()
@@ -232,18 +239,24 @@ def _start_free(work: StackWork, chained: set[str]) -> None:
     work.start([action for action in work.decision.of(*STARTS) if f"{work.stack.name}/{action.service}" not in chained])
 
 
-def _start_chain(chain: Sequence[Start], alive: Mapping[str, StackWork], host: Host) -> None:
+def _start_chain(chain: Sequence[Start], alive: Mapping[str, StackWork], host: Host, wait: bool) -> None:
     for position, start in enumerate(chain):
         work = alive[start.stack]
         work.start([action for action in work.decision.of(*STARTS) if action.service == start.service.name])
-        if position + 1 < len(chain):
-            host.wait_started(work.stack, start.service)
+        if position + 1 == len(chain):
+            return
+        if not wait:
+            for later in chain[position + 1 :]:
+                alive[later.stack].waiting.append({"service": later.service.name, "behind": start.service.container})
+            return
+        host.wait_started(work.stack, start.service)
 
 
 def _fill(result: StackResult, work: StackWork, check_mode: bool) -> None:
     result.findings += work.findings
     result.failed = result.failed or work.failed
     result.checks = [dict(check) for check in work.stack.checks]
+    result.waiting = list(work.waiting)
     differing = [change for change in work.files if change.differs]
     result.diff = [change.diff() for change in differing]
     planned = [action for action in work.decision.actions if action.action != "none"]
