@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from outside.plays import Run, deploy
 
@@ -12,7 +14,7 @@ FAULTS = {
     "erp": ("erp-seat", "wrong_model_name", "20s"),
     "meromero": ("meromero-rp", "hangs", "10s"),
     "char-rp-reasoning": ("charrp-reasoning", "slow_load --seconds 120", "10s"),
-    "flash-next": ("flash-next-seat", "slow_load --seconds 14", "60s"),
+    "flash-next": ("flash-next-seat", "slow_load --seconds 20", "60s"),
 }
 NEW = [seat for seat in FAULTS if seat != "flash-next"]
 
@@ -67,8 +69,8 @@ def test_an_engine_that_serves_another_model_is_not_ready(failing: Run):
 
 def test_an_engine_that_hangs_is_ended_by_its_time_limit(failing: Run):
     """Protects: the run itself never hangs; the port is open and nothing comes back."""
-    shown = failing.finding("seat.load_timeout", "seat:meromero")
-    assert "limit 10 s" in shown.message and "nothing within 3 s" in shown.message
+    shown = failing.finding("seat.hangs", "seat:meromero")
+    assert "took the connection, said nothing" in shown.message and shown.remedy
 
 
 def test_a_load_past_its_limit_fails_with_the_limit(failing: Run):
@@ -78,7 +80,7 @@ def test_a_load_past_its_limit_fails_with_the_limit(failing: Run):
 def test_a_slow_load_is_awaited_with_lines_that_say_how_far_it_is(failing: Run):
     """Protects: no minutes of silence, and no failure before the limit; others that fail do not fail this seat."""
     assert failing.verdict("flash-next").startswith("answers as qwen3.8-flash-next")
-    assert "loading weights" in failing.out and "flash-next" in failing.out.split("loading weights")[0].splitlines()[-1]
+    assert re.search(r"^flash-next +\d+ s  loading weights [1-4]/4 \(engine log\)$", failing.out, re.MULTILINE)
 
 
 def test_what_failed_is_not_kept_for_a_rollback(lab, failing: Run):
