@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import socket
 from pathlib import Path
@@ -12,7 +13,7 @@ from fake_seat import container, free_port, served
 from gpu_seats.apply.docker_state import inspected_container
 from gpu_seats.observe.command import CommandResult
 from gpu_seats.observe.listeners import Listener
-from gpu_seats.verify.connects import Connect, connect, connect_all, is_local, reach_address
+from gpu_seats.verify.connects import Connect, connect, connect_all, is_local, reach_address, speaks
 from gpu_seats.verify.port_cure import carry_out, cures
 from gpu_seats.verify.port_sight import PortSight, observed_ports, userland_proxy, wanted_ports
 from gpu_seats.verify.published_ports import Observed, WantedPort, joined_ports
@@ -195,6 +196,39 @@ def test_one_look_asks_outside_and_inside():
     assert seen.outside[port].outcome == "open" and seen.inside["vllm-x"].outcome == "open"
     rows, found = joined_ports(wanted, seen)
     assert found == [] and rows[0].listener == "docker-proxy"
+
+
+@pytest.mark.parametrize(
+    ("outside", "inside", "code"),
+    [(False, True, ["port.unreachable"]), (True, True, []), (False, False, [])],
+    ids=["rules flushed", "works", "speaks no HTTP: nothing is known"],
+)
+def test_port_that_the_engine_itself_holds_must_speak(outside, inside, code):
+    """With the userland proxy off dockerd keeps the port with a socket that it never reads (seen with 26.1)."""
+    with served({}) as server:
+        port = server.server_port
+        data = container(port)
+        data["NetworkSettings"]["Networks"] = {"x_default": {"IPAddress": "127.0.0.2"}}
+        ss = f'LISTEN 0 4096 0.0.0.0:{port} 0.0.0.0:* users:(("dockerd",pid=7,fd=3))\n'
+        sight = sight_of(Engine(data), ss)
+        sight = dataclasses.replace(
+            sight, speaks=lambda address, _port, _limit: inside if address == "127.0.0.2" else outside
+        )
+        wanted = [WantedPort("x", "vllm-x", port, 8000)]
+        seen, _findings = observed_ports(wanted, sight)
+        seen = dataclasses.replace(
+            seen, inside={"vllm-x": Connect("127.0.0.2", 8000, "open", 0.0)}, userland_proxy=False
+        )
+    assert [one.code for one in joined_ports(wanted, seen)[1]] == code
+
+
+def test_speaks_tells_a_server_from_a_socket_that_nobody_reads():
+    with served({}) as server, socket.socket() as unread:
+        unread.bind(("127.0.0.1", 0))
+        unread.listen(5)
+        assert speaks("127.0.0.1", server.server_port, 1.0)
+        assert not speaks("127.0.0.1", unread.getsockname()[1], 0.2)
+        assert not speaks("127.0.0.1", free_port(), 0.2)
 
 
 @pytest.mark.parametrize("more", [{"missing": True}, {"timed_out": True}])

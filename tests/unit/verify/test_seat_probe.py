@@ -192,6 +192,22 @@ class TestPort:
         seen = look(check(8022), outside(FakeEngine(container(8021))))
         assert (seen.state, codes(seen)) == ("failed", ["port.moved"])
 
+    def test_healthy_inside_and_silent_outside_is_the_ports_fault(self):
+        """After a firewall flush the engine's own socket takes connections and never reads them."""
+        with served(WELL) as inside, served({"/health": (200, sleeps(0.6))}) as silent:
+            data = container(silent.server_port)
+            data["NetworkSettings"]["Networks"] = {"x_default": {"IPAddress": "127.0.0.1"}}
+            declared = {
+                "engine": "llamacpp",
+                "container_port": inside.server_port,
+                "timeouts": {"health": 0.3, "load": 9},
+            }
+            ports = {f"{inside.server_port}/tcp": [{"HostIp": "", "HostPort": str(silent.server_port)}]}
+            data["HostConfig"]["PortBindings"] = data["NetworkSettings"]["Ports"] = ports
+            seen = look(check(silent.server_port, gpus=[], **declared), outside(FakeEngine(data)))
+        assert (seen.state, codes(seen)) == ("failed", ["port.unreachable"])
+        assert list(steps(seen)) == ["container", "gpus", "port"]
+
     def test_service_without_a_model_is_ready_when_its_port_opens(self):
         with served({}) as server:
             service = check(server.server_port, engine="none", task="none", served_name=None, health_path=None, gpus=[])

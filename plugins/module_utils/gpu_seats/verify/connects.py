@@ -1,7 +1,8 @@
 """Connects to ports from the host itself: the only proof that a published port works.
 
 A listener proves nothing (a firewall flush leaves it), and none disproves nothing (with the userland proxy off the
-port works by address translation alone).
+port works by address translation alone). With the proxy off the engine itself may hold the port with a socket that it
+never reads: after a flush a connection then opens and stays silent, so it takes an answer to prove the port.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ _NOWHERE = "192.0.2.1"
 
 @dataclass(frozen=True)
 class Connect:
-    """outcome: open, refused, timeout, unreachable or error. elapsed_s: until then. detail: the system's words."""
+    """outcome: open, refused, timeout, unreachable, error, or silent (open, and nothing came back where it should).
+
+    elapsed_s: until then. detail: the system's words.
+    """
 
     address: str
     port: int
@@ -56,6 +60,19 @@ def connect_all(targets: Iterable[tuple[str, int]], limit_s: float = LIMIT_S) ->
         return {(one.address, one.port): one for one in pool.map(lambda to: connect(to[0], to[1], limit_s), wanted)}
 
 
+def speaks(address: str, port: int, limit_s: float = LIMIT_S) -> bool:
+    """Whether the other side reacts to an HTTP request at all: any byte, or an end of the connection."""
+    try:
+        with socket.create_connection((address, port), timeout=limit_s) as made:
+            made.sendall(b"GET / HTTP/1.0\r\n\r\n")
+            made.recv(1)
+    except ConnectionResetError:
+        return True
+    except OSError:
+        return False
+    return True
+
+
 def is_local(address: str) -> bool:
     """Whether an interface of this machine holds `address`."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
@@ -79,4 +96,4 @@ def reach_address(declared: str | None) -> str:
         return "127.0.0.1"
 
 
-__all__ = ["LIMIT_S", "Connect", "connect", "connect_all", "is_local", "reach_address"]
+__all__ = ["LIMIT_S", "Connect", "connect", "connect_all", "is_local", "reach_address", "speaks"]

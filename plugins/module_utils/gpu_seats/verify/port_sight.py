@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,12 @@ from ..findings import Finding, finding
 from ..observe.command import CommandResult, command_findings, run
 from ..observe.engine_api import Engine
 from ..observe.listeners import Listener, parse_ss
-from .connects import LIMIT_S, Connect, connect_all, reach_address
+from .connects import LIMIT_S, Connect, connect_all, reach_address, speaks
 from .published_ports import Observed, WantedPort
 
 SS = ("ss", "-Hltnp")
 _SS_LIMIT_S = 10.0
+_ENGINE = "dockerd"
 _DAEMON_CONFIG = "/etc/docker/daemon.json"
 
 
@@ -29,6 +30,7 @@ class PortSight:
     address: str = ""
     run: Callable[[Sequence[str], float], CommandResult] = run
     connects: Callable[[Iterable[tuple[str, int]], float], dict[tuple[str, int], Connect]] = connect_all
+    speaks: Callable[[str, int, float], bool] = speaks
     reach: Callable[[str], str] = reach_address
     daemon_config: str = _DAEMON_CONFIG
     connect_limit_s: float = LIMIT_S
@@ -42,10 +44,14 @@ def observed_ports(wanted: Sequence[WantedPort], sight: PortSight) -> tuple[Obse
     inside = {one.container: target for one in wanted if (target := _inside(one, by_name.get(one.container)))}
     made = sight.connects([*((address, one.port) for one in wanted), *inside.values()], sight.connect_limit_s)
     listeners, findings = _listeners(sight)
+    outside = {one.port: made[(address, one.port)] for one in wanted}
+    for one in wanted:
+        if one.container in inside and _is_held_by_engine(one.port, listeners):
+            outside[one.port] = _spoken_to(outside[one.port], inside[one.container], sight)
     seen = Observed(
         containers,
         listeners,
-        {one.port: made[(address, one.port)] for one in wanted},
+        outside,
         {name: made[target] for name, target in inside.items()},
         userland_proxy(_text(sight.daemon_config)),
     )
@@ -101,6 +107,19 @@ def _inside(one: WantedPort, container: Standing | None) -> tuple[str, int] | No
         return None
     address = next((address for address in container.networks.values() if address), "")
     return (address, one.container_port) if address else None
+
+
+def _is_held_by_engine(port: int, listeners: Sequence[Listener] | None) -> bool:
+    """The engine's own socket keeps the port reserved and is never read: a connection to it opens and means nothing."""
+    return any(one.port == port and one.process == _ENGINE for one in listeners or ())
+
+
+def _spoken_to(made: Connect, inside: tuple[str, int], sight: PortSight) -> Connect:
+    """`made`, or silent where the container itself speaks and the host's address does not."""
+    limit_s = sight.connect_limit_s
+    if made.outcome != "open" or sight.speaks(made.address, made.port, limit_s) or not sight.speaks(*inside, limit_s):
+        return made
+    return replace(made, outcome="silent", detail="opened, and nothing came back")
 
 
 def _listeners(sight: PortSight) -> tuple[list[Listener] | None, list[Finding]]:

@@ -93,9 +93,9 @@ def binding_finding(one: WantedPort, container: Standing) -> Finding | None:
     facts = _facts(container)
     if not hits:
         asked = [port for _address, port, _inner in _bindings(container.wanted_ports)]
-        word = container.health or "running"
+        word = f" ({container.health})" if container.health else ""
         if one.port in asked:
-            message = f"container {container.name} is {word} and port {one.port} is not published"
+            message = f"container {container.name} runs{word} and its port {one.port} is not published"
             return finding("port.unpublished", one.subject, message, facts)
         elsewhere = ", ".join(str(port) for port in asked) or "no port"
         message = f"container {container.name} was made to publish {elsewhere}, {one.port} is declared"

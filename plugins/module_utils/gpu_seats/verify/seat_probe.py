@@ -132,6 +132,9 @@ def _walk(seen: SeatLook, outside: Outside, waited_s: float, passed: set[str]) -
     if not seen.take(_port(check, container, address, seen.elapsed_s, outside)):
         return
     if not seen.take(health_step(check, address, seen.elapsed_s, outside.ask)):
+        if _answers_inside(check, container, outside):
+            _blame_the_port(seen, address)
+            return
         _explain(seen, container, outside)
         return
     if not seen.take(model_step(check, address, outside.ask)):
@@ -188,6 +191,23 @@ def _port(
         return Step("port", "waiting", text, made.elapsed_s), []
     code = "port.nobody_inside" if made.outcome == "refused" else "port.unreachable"
     return Step("port", "failed", text, made.elapsed_s), [finding(code, check.subject, text, {"outside": made.outcome})]
+
+
+def _answers_inside(check: SeatCheck, container: Standing, outside: Outside) -> bool:
+    """Whether the engine is healthy when asked straight at the container's own address."""
+    address = next((address for address in container.networks.values() if address), "")
+    if not address or check.container_port is None:
+        return False
+    return outside.ask(address, check.container_port, "GET", check.health_path, check.limits.health).ok
+
+
+def _blame_the_port(seen: SeatLook, address: str) -> None:
+    """Healthy inside and not on the host's address: Docker's rules are gone, the engine does not hang."""
+    check, step = seen.check, seen.steps.pop()
+    text = f"{check.container} is healthy inside, and {address}:{check.port} gives: {step.text}"
+    seen.steps = [one for one in seen.steps if one.step != "port"]
+    seen.findings = [one for one in seen.findings if not one.code.startswith("seat.load")]
+    seen.take((Step("port", "failed", text), [finding("port.unreachable", check.subject, text)]))
 
 
 def _explain(seen: SeatLook, container: Standing | None, outside: Outside) -> None:
