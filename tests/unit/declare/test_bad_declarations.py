@@ -26,7 +26,7 @@ SEAT = "seats.flash-next"
 CASES = {
     "text for a port": (
         (STACK_FILE, STACK, "port: 8022", 'port: "80x"'),
-        (14, f"{SEAT}.port", ['"80x" is not a whole number', "1 to 65535", "write port: 8022"]),
+        (14, f"{SEAT}.port", ['"80x" is not a whole number', "1 to 65535", "for example port: 8022"]),
     ),
     "quoted port": (
         (STACK_FILE, STACK, "port: 8022", 'port: "8022"'),

@@ -89,7 +89,7 @@ def test_stranger_takes_the_memory_and_the_numbers_are_shown():
     assert set(codes(refusals)) == {"vram.not_enough_free", "vram.stranger"}
     text = next(one.message for one in refusals if one.code == "vram.not_enough_free")
     assert text == (
-        "card 0 of fv-ml1: nvidia-smi measures 10,000 MiB free = 10,000; x 20,480 = 20,480; 10,480 MiB are missing"
+        "card 0 of fv-ml1: nvidia-smi measures 10,000 MiB free; x 20,480; 10,480 MiB are missing"
     )
     assert refusals[0].evidence == {"pid 4242": "python3, 87,000 MiB, no declared container"}
 

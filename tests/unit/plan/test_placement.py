@@ -33,6 +33,23 @@ def test_over_full_card_is_refused_with_the_arithmetic():
     )
 
 
+@pytest.mark.parametrize(
+    ("sizes", "over"),
+    [
+        (["2015MiB"], None),
+        (["2016MiB"], "over by 1 MiB"),
+        (["2015.4MiB"], "flash-next 95,232 + s0 2,015.400 = 97,247.400; over by 0.400 MiB"),
+        (["2014.9MiB", "0.1MiB"], None),
+    ],
+)
+def test_a_card_may_be_full_to_the_brim_and_no_further(sizes, over):
+    """Sums of broken sizes miss by parts of a byte, and a refusal never reads "over by 0"."""
+    services = {f"s{n}": service(gpus=["2"], claim={"vram": size}) for n, size in enumerate(sizes)}
+    both = fleet(stack("flash-next-seat", {"flash-next": flash_next()}), stack("small", services=services))
+    found = [one for one in plan_fleet(both) if one.code == "vram.overcommitted"]
+    assert [over in one.message for one in found] == ([] if over is None else [True])
+
+
 def test_a_full_card_elsewhere_does_not_stop_a_seat_on_another_card():
     crowd = [
         stack(name, {name: seat(gpus=["1"], port=port, claim={"vram": "60GiB"})}) for name, port in (("a", 1), ("b", 2))

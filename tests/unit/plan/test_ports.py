@@ -32,6 +32,13 @@ def test_port_declared_twice_names_both_and_stops_either():
         assert refusals[0].message == "port 8000 of fv-ml1 is declared by x (a) and y"
 
 
+def test_the_port_of_sshd_is_held():
+    """A seat on the port of sshd would be refused on the host only, or lock the operator out."""
+    refused = plan_fleet(fleet(stack("a", {"x": seat(gpus=[], claim={}, port=22)})))
+    assert codes(refused) == ["port.held"]
+    assert "sshd (ssh_port)" in refused[0].message
+
+
 def test_dormant_seat_may_keep_the_port_of_the_one_that_serves():
     both = fleet(stack("a", {"x": seat()}), stack("b", {"y": seat(state="dormant")}))
     assert codes(plan_fleet(both)) == []

@@ -26,7 +26,9 @@ def call_findings(result: CommandResult, subject: str) -> list[Finding]:
     known = [_about(one, subject, result) for one in _classified(result) if one.fails and one.code != "compose.failed"]
     if known:
         return known
-    failed = f"{command} ended with {result.rc}: {_last_line(result.stderr or result.stdout)}"
+    rc = result.rc or 0
+    how = f"was ended by signal {-rc}" if rc < 0 else f"ended with {rc}"
+    failed = f"{command} {how}: {_last_line(result.stderr or result.stdout)}"
     return [finding("compose.failed", subject, failed, evidence(result))]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..findings import Finding, finding, finding_from_dict
 from ..report.finding_list import distinct
-from ..report.plan_table import plan_text
+from ..report.plan_table import actions_text, plan_text
 from ..report.seat_table import SeatRow, cards_text, seat_table_text
 from ..report.terminal import PLAIN, Terminal
 
@@ -58,6 +58,8 @@ def _plan_of(run: _HostRun, terminal: Terminal) -> str:
         return ""
     shown = {**plan["plan"], "refusals": [], "findings": []}  # these stand below the seats
     stacks = run.of("compose_stacks").get("stacks")
+    if plan.get("rollback"):  # budgets are of what is declared, not of what is brought back
+        return f"{plan['plan']['host']}\n\n{actions_text(stacks or [], terminal)}"
     return plan_text(shown, stacks, terminal)
 
 

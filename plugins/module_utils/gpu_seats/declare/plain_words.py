@@ -166,7 +166,7 @@ def _remedy(detail: Any, field: FieldInfo | None, path: Path, source: Source) ->
     return _example(field, path)
 
 
-def _example(field: FieldInfo | None, path: Path, verb: str = "write") -> str:
+def _example(field: FieldInfo | None, path: Path, verb: str = "for example") -> str:
     if field is None or not path or not isinstance(path[-1], str):
         return ""
     examples = field.examples or _schema_examples(field)

@@ -93,18 +93,21 @@ def _room_findings(
         )
         return [finding("vram.unmeasured", card_subject(host, card), text)]
     terms = " + ".join(f"{one.name} {mib or 0:,.0f}" for one, mib in claims)
-    plus = f" + {back:,.0f} that come back" if back else ""
+    plus = f" + {back:,.0f} that come back = {free + back:,.0f}" if back else ""
+    needs = f"{terms} = {wanted:,.0f}" if len(claims) > 1 else terms
     text = (
-        f"card {card} of {host.host}: nvidia-smi measures {free:,.0f} MiB free{plus} = {free + back:,.0f}; "
-        f"{terms} = {wanted:,.0f}; {wanted - free - back:,.0f} MiB are missing"
+        f"card {card} of {host.host}: nvidia-smi measures {free:,.0f} MiB free{plus}; "
+        f"{needs}; {wanted - free - back:,.0f} MiB are missing"
     )
     return [finding("vram.not_enough_free", card_subject(host, card), text, _held_by(measure))]
 
 
-def _held_by(measure: CardMeasure) -> dict[str, str]:
+def _held_by(measure: CardMeasure) -> dict[str, list[str]]:
     return {
-        f"pid {one.pid}": f"{one.name or 'unnamed'}, {_mib_text(one.used_mib)}, no declared container"
-        for one in measure.strangers
+        "processes": [
+            f"pid {one.pid}: {one.name or 'unnamed'}, {_mib_text(one.used_mib)}, no declared container"
+            for one in measure.strangers
+        ]
     }
 
 

@@ -26,7 +26,8 @@ class WorkloadPlan:
     """What becomes of one container.
 
     run: up (made and started), stopped (on disk, not running), keep (recreated only if it runs and differs, never
-    started), leave (nothing is done to it, whatever it is), absent (not in the file). why: the reason for the operator. selected: asked for in this deployment.
+    started), leave (nothing is done to it, whatever it is), absent (not in the file). why: the reason for the
+    operator. selected: asked for in this deployment.
     """
 
     name: str

@@ -13,7 +13,13 @@ from .vram_bars import vram_text
 
 _COLUMNS = (Column("stack"), Column("container"), Column("what"), Column("why"))
 _STYLE_OF_WHAT = {"create": "green", "start": "green", "recreate": "yellow", "stop": "yellow", "remove": "red"}
-_RUN_WORDS = {"up": "runs", "stopped": "stays stopped", "keep": "as it is", "leave": "as it is", "absent": "not deployed"}
+_RUN_WORDS = {
+    "up": "runs",
+    "stopped": "stays stopped",
+    "keep": "as it is",
+    "leave": "as it is",
+    "absent": "not deployed",
+}
 
 
 def plan_text(
@@ -25,7 +31,7 @@ def plan_text(
     (offline, or refused) the table says what each selected container is meant to be.
     """
     parts = [f"{plan['host']}\n", vram_text(plan["cards"], terminal), host_ram_text(plan["host_ram"], terminal)]
-    parts.append(_intents_text(plan["stacks"], terminal) if actions is None else _actions_text(actions, terminal))
+    parts.append(_intents_text(plan["stacks"], terminal) if actions is None else actions_text(actions, terminal))
     refusals = [finding_from_dict(data) for data in plan["refusals"]]
     if refusals:
         parts.append("Refused, nothing is touched:\n" + findings_text(refusals, terminal))
@@ -47,7 +53,7 @@ def host_ram_text(budget: Mapping[str, Any], terminal: Terminal = PLAIN) -> str:
     return "".join(f"{line}\n" for line in wrapped(text, terminal.width, "", "  "))
 
 
-def _actions_text(stacks: Iterable[Mapping[str, Any]], terminal: Terminal) -> str:
+def actions_text(stacks: Iterable[Mapping[str, Any]], terminal: Terminal) -> str:
     rows = [
         (
             Cell(stack["name"]),
