@@ -41,6 +41,14 @@ def size_mib(text: object) -> float:
     return _quantity(text, _SIZE_MIB, "size", "93GiB")
 
 
+def held_size_mib(text: object) -> float:
+    """Like `size_mib`, for what must hold something: raises UnitError for less than one byte too."""
+    mib = size_mib(text)
+    if mib * 2**20 < 1:
+        raise UnitError(f"{text!r} holds nothing: write a size above 0, like 93GiB")
+    return mib
+
+
 def duration_s(text: object) -> float:
     """``"10m"`` -> 600.0. Raises UnitError."""
     return _quantity(text, _DURATION_S, "time", "600s")

@@ -10,6 +10,7 @@ from typing import Any
 
 from .fleet import Fleet
 from .host import Host
+from .host_checks import host_problems
 from .problems import Path, Problem, did_you_mean, dotted, listed
 from .seat import Seat
 from .site import Site
@@ -30,6 +31,7 @@ def cross_problems(fleet: Fleet, seen: dict[str, set[str]]) -> list[Problem]:
             problems.append(_unknown(source, ("site",), "site", host.site, seen["site"]))
     for stack in fleet.stacks.values():
         problems += _stack_problems(fleet, stack, seen)
+    problems += host_problems(fleet)
     problems += _assumed_without_a_key(fleet)
     problems += _repeated_names(fleet)
     problems += _repeated_aliases(fleet)
@@ -142,6 +144,10 @@ def _card_problems(fleet: Fleet, stack: Stack, source: Source, path: Path, workl
                 'add gpus: ["<card>"]',
                 value=False,
             )
+    chosen = "gpus" in written or not (isinstance(workload, Seat) or {"count", "device_ids"} & written)
+    if chosen and not workload.gpus and workload.claim.vram is not None and workload.state in RUNNABLE:
+        message = "claims memory of a card, and the workload names none"
+        yield source.problem((*path, "claim", "vram"), message, shown, 'add gpus: ["<card>"], or remove the claim')
     for index, card in enumerate(workload.gpus):
         where: Path = (*path, "gpus", index)
         if host is not None and card not in host.gpus:

@@ -7,9 +7,12 @@ text; such a value is refused where text is meant, with the advice to quote it.
 from __future__ import annotations
 
 import datetime
+import ipaddress
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -19,7 +22,7 @@ from pydantic import (
     WithJsonSchema,
 )
 
-from ..units import UnitError, duration_s, size_mib, watts
+from ..units import UnitError, duration_s, held_size_mib, size_mib, watts
 
 
 class Record(BaseModel):
@@ -38,6 +41,18 @@ def _date(value: object) -> object:
     return value
 
 
+def _address(value: str) -> str:
+    """A name of digits and dots is an address that lacks a part; whatever has a colon is IPv6, not a port."""
+    try:
+        ipaddress.ip_address(value)
+    except ValueError:
+        if re.match(r"^[0-9.]+$", value) or not re.match(r"^[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$", value):
+            raise ValueError(
+                f"{value!r} is no address: write an IP address or a host name, without a port or a path"
+            ) from None
+    return value
+
+
 def _with_unit(parse: Any) -> Any:
     def convert(value: object, info: ValidationInfo) -> object:
         written = bool(info.context and info.context.get("written"))
@@ -51,11 +66,18 @@ def _with_unit(parse: Any) -> Any:
     return convert
 
 
+_SIZE_PATTERN = r"^\d+(\.\d+)?\s*([KMGT]iB|[kMGT]?B)$"
 SizeMib = Annotated[
     float,
     BeforeValidator(_with_unit(size_mib)),
-    WithJsonSchema({"type": "string", "pattern": r"^\d+(\.\d+)?\s*([KMGT]iB|[kMGT]?B)$", "examples": ["93GiB"]}),
+    WithJsonSchema({"type": "string", "pattern": _SIZE_PATTERN, "examples": ["93GiB"]}),
 ]
+HeldSizeMib = Annotated[
+    float,
+    BeforeValidator(_with_unit(held_size_mib)),
+    WithJsonSchema({"type": "string", "pattern": _SIZE_PATTERN, "examples": ["93GiB"]}),
+]
+"""A size that can't be 0."""
 Watts = Annotated[
     float,
     BeforeValidator(_with_unit(watts)),
@@ -74,6 +96,8 @@ CardId = Annotated[str, StringConstraints(pattern=r"^\d+$")]
 """The card's key in the host file, a quoted digit: ``"2"``."""
 Image = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][\w./:@-]*$", min_length=3)]
 AbsolutePath = Annotated[str, StringConstraints(pattern=r"^/")]
+Address = Annotated[str, AfterValidator(_address)]
+"""An IP address or a host name, without a port."""
 EnvName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 SeatState = Literal["serving", "on_demand", "dormant", "retired"]
 Engine = Literal["vllm", "llamacpp", "other"]

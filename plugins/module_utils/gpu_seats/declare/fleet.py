@@ -106,9 +106,10 @@ class _Loading:
         self.origins[f"{kind}:{name}"] = source
         made = self._validated(source, record)
         if isinstance(source.data, dict) and source.data.get(kind, name) != name:
-            self.problems.append(
-                source.problem((kind,), f"is not the name that its place gives: {name}", name, f"write {kind}: {name}")
-            )
+            remedy = f"write {kind}: {name}"
+            if path.resolve() != path.absolute():
+                remedy = f"remove the link {path.absolute().relative_to(self.root)}, which leads here"
+            self.problems.append(source.problem((kind,), f"is not the name that its place gives: {name}", name, remedy))
             return None
         return None if source.problems else made
 
@@ -189,8 +190,7 @@ def _add_stacks(loading: _Loading, directory: FilePath, stacks: dict[str, Stack]
             continue
         path = entry / "stack.yml"
         if not path.is_file():
-            others = sorted(p.name for p in entry.iterdir() if p.suffix in (".yml", ".yaml"))
-            loading.fault(entry, "has no stack.yml", remedy=f"rename {listed(others)} to stack.yml" if others else "")
+            _no_stack_file(loading, entry)
             continue
         if entry.name in loading.seen["stack"]:
             loading.fault(path, f"is a second stack named {entry.name}", remedy="give each stack its own name")
@@ -198,6 +198,22 @@ def _add_stacks(loading: _Loading, directory: FilePath, stacks: dict[str, Stack]
         made = loading.record("stack", entry.name, path, Stack, "")
         if made is not None:
             stacks[entry.name] = made
+
+
+def _no_stack_file(loading: _Loading, entry: FilePath) -> None:
+    path = entry / "stack.yml"
+    if path.is_symlink() or path.exists():
+        what = "is a link that leads nowhere" if path.is_symlink() else "is no file"
+        loading.problems.append(Problem(f"{loading.shown(entry)}/stack.yml", None, "", None, what))
+        return
+    if entry.is_symlink():
+        name = str(entry.absolute().relative_to(loading.root))
+        message = "is a link to a directory without a stack.yml"
+        loading.problems.append(Problem(name, None, "", None, message, remedy="remove the link"))
+        return
+    others = sorted(p.name for p in entry.iterdir() if p.suffix in (".yml", ".yaml"))
+    remedy = f"rename {listed(others)} to stack.yml" if others else "add one, or remove the directory"
+    loading.fault(entry, "has no stack.yml", remedy=remedy)
 
 
 def _with_cards(problem: Problem, origins: dict[str, Source], hosts: dict[str, Host]) -> Problem:

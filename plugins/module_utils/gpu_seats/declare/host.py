@@ -6,7 +6,7 @@ from typing import Literal, Optional
 
 from pydantic import Field
 
-from .fields import AbsolutePath, Assumed, CardId, Name, Port, Record, SizeMib, Watts
+from .fields import AbsolutePath, Address, Assumed, CardId, HeldSizeMib, Name, Port, Record, SizeMib, Watts
 from .hardware import Drive, Maintenance, Pool, Power, PowerLimits
 from .workload import Note
 
@@ -25,7 +25,7 @@ class Gpu(Record):
     """One card. `uuid` is the truth, `bus_id` the cross-check; index order is not promised between boots."""
 
     model: str = Field(description="Product name as nvidia-smi prints it")
-    vram: SizeMib = Field(description="Total memory as nvidia-smi prints it", examples=["97887MiB"])
+    vram: HeldSizeMib = Field(description="Total memory as nvidia-smi prints it", examples=["97887MiB"])
     uuid: Optional[str] = Field(None, pattern=r"^GPU-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
     bus_id: Optional[str] = Field(None, pattern=r"^[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7]$")
     driver_reserve: SizeMib = Field(640.0, description="What the driver keeps of the card for itself")
@@ -37,7 +37,7 @@ class Gpu(Record):
 class Bmc(Record):
     """The management controller, reached beside the operating system."""
 
-    address: str
+    address: Address
     product: Optional[str] = None
     url: Optional[str] = None
     vault: Optional[str] = Field(None, description="Where its credentials are kept; never the credentials")
@@ -60,7 +60,7 @@ class Host(Record):
     site: Name = Field(description="Site file it belongs to")
     summary: str = Field(description="What it is, in one line")
     other_names: list[str] = Field(default_factory=list, description="What else the same box is called")
-    address: Optional[str] = Field(None, description="LAN address; links and checks are made from it")
+    address: Optional[Address] = Field(None, description="LAN address; links and checks are made from it")
     former_names: list[str] = Field(
         default_factory=list, description="Dead addresses and names: a stack that still carries one is refused"
     )

@@ -35,6 +35,21 @@ def _trees(path: Path) -> Iterator[tuple[str, Any]]:
         yield from ((str(name), body) for name, body in data.items())
 
 
+def _syntax_problems(path: Path) -> Iterator[Problem]:
+    """Text that no YAML reader takes; tags that only Ansible knows are none of it."""
+    from .problems import Problem
+
+    try:
+        yaml.compose(path.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except (yaml.scanner.ScannerError, yaml.parser.ParserError) as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark else None
+        shown = f"{path.parent.parent.name}/{path.parent.name}/{path.name}"
+        yield Problem(shown, line, "", None, f"is no YAML: {error.problem or error.context}", remedy="Ansible needs it")
+    except (OSError, ValueError, yaml.YAMLError):
+        return
+
+
 def _add_group(groups: dict[str, set[str]], name: str, body: Any) -> set[str]:
     """Adds the group and its children; returns every host below it."""
     hosts = groups.setdefault(name, set())
@@ -46,7 +61,11 @@ def _add_group(groups: dict[str, set[str]], name: str, body: Any) -> set[str]:
 
 
 def inventory_problems(fleet: Fleet, inventory: Path) -> Iterator[Problem]:
-    """Declared hosts that no group names, and hosts that stand in another site's group."""
+    """Declared hosts that no group names, hosts that stand in another site's group, and files that are no YAML."""
+    broken = [problem for path in sorted(inventory.glob("*.y*ml")) for problem in _syntax_problems(path)]
+    if broken:
+        yield from broken
+        return
     groups = groups_of(inventory)
     if groups is None:
         return

@@ -6,7 +6,7 @@ from typing import Any, Literal, Optional, Union
 
 from pydantic import Field
 
-from .fields import AbsolutePath, Date, Engine, Fraction, Name, Port, Record, Seconds, SizeMib, Task
+from .fields import AbsolutePath, Date, Engine, Fraction, HeldSizeMib, Name, Port, Record, Seconds, SizeMib, Task
 from .workload import Workload
 
 
@@ -55,7 +55,7 @@ class VllmOptions(Record):
     gpu_memory_utilization: Optional[Fraction] = Field(
         None, description="Share of the card's total memory, not of what is free"
     )
-    kv_cache_memory: Optional[SizeMib] = Field(
+    kv_cache_memory: Optional[HeldSizeMib] = Field(
         None, description="Pinned KV bytes: vLLM then skips profiling, so max_num_batched_tokens is required"
     )
     max_num_batched_tokens: Optional[int] = Field(

@@ -12,6 +12,7 @@ from .fields import (
     CardId,
     Date,
     EnvName,
+    HeldSizeMib,
     Image,
     Name,
     Port,
@@ -32,7 +33,7 @@ class Note(Record):
 class Claim(Record):
     """What a workload may use at its peak: `vram` on each of its cards, `host_ram` and `watts` in all."""
 
-    vram: Optional[SizeMib] = Field(None, description="Peak on each of its cards")
+    vram: Optional[HeldSizeMib] = Field(None, description="Peak on each of its cards")
     vram_at_rest: Optional[SizeMib] = Field(
         None, description="What it holds when idle; the rest is headroom it must find"
     )
@@ -69,10 +70,10 @@ class PublishedPort(Record):
 class Resources(Record):
     """Caps of the container. Either a large `shm_size` or `ipc: host` where tensor parallel workers share memory."""
 
-    shm_size: Optional[SizeMib] = None
+    shm_size: Optional[HeldSizeMib] = None
     ipc: Optional[Literal["host", "private", "shareable"]] = None
     memlock_unlimited: bool = False
-    mem_limit: Optional[SizeMib] = None
+    mem_limit: Optional[HeldSizeMib] = None
     cap_add: list[str] = Field(default_factory=list)
 
 

@@ -258,9 +258,16 @@ def _repeated_keys(source: Source, path: Path, node: yaml.MappingNode) -> list[P
     return faults
 
 
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+"""Control characters, and halves of a surrogate pair, as escapes in double quotes can write them."""
+
+
 def _scalar_fault(path: Path, node: yaml.ScalarNode) -> tuple[str, str]:
     """(message, remedy) for a scalar that is a fault whatever type is meant; empty when it is none."""
     names = {part for part in path if isinstance(part, str)}
+    unprintable = _UNPRINTABLE.search(node.value)
+    if unprintable:
+        return f"holds the character U+{ord(unprintable.group(0)):04X}, which no file may hold", "remove it"
     if node.tag == _TAG + "null":
         if names & _FREE_DATA:
             return "", ""

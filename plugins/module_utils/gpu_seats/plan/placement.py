@@ -7,6 +7,7 @@ and it steps aside for the seat it yields to. Dormant and retired workloads clai
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -224,18 +225,27 @@ def _claims_evidence(claims: Iterable[tuple[Placed, ClaimEstimate]]) -> dict[str
     return {one.name: claim.basis for one, claim in claims}
 
 
+_ROUNDING_MIB = 1e-6
+"""Sums of broken sizes (5.1GB) miss by parts of a byte; a card that is exactly full holds what is on it."""
+
+
 def over_card_text(host: Host, card: str, gpu: Gpu, claims: list[tuple[str, float | None]]) -> str | None:
     """The arithmetic of a card that does not hold `claims`; None where it does. Unknown claims are left out."""
     known = [(name, mib) for name, mib in claims if mib is not None]
     capacity, wanted = gpu.vram - gpu.driver_reserve, sum(mib for _, mib in known)
-    if wanted <= capacity:
+    if wanted <= capacity + _ROUNDING_MIB:
         return None
-    terms = " + ".join(f"{name} {mib:,.0f}" for name, mib in known)
-    equals = f" = {wanted:,.0f}" if len(known) > 1 else ""
+    terms = " + ".join(f"{name} {_mib_text(mib)}" for name, mib in known)
+    equals = f" = {_mib_text(wanted)}" if len(known) > 1 else ""
     return (
-        f"card {card} of {host.host}: {gpu.vram:,.0f} MiB - {gpu.driver_reserve:,.0f} driver reserve = "
-        f"{capacity:,.0f}; {terms}{equals}; over by {wanted - capacity:,.0f} MiB"
+        f"card {card} of {host.host}: {_mib_text(gpu.vram)} MiB - {_mib_text(gpu.driver_reserve)} driver reserve = "
+        f"{_mib_text(capacity)}; {terms}{equals}; over by {_mib_text(wanted - capacity)} MiB"
     )
+
+
+def _mib_text(mib: float) -> str:
+    """Whole MiB without decimals; a broken size with the decimals that keep the sum of a line true."""
+    return f"{mib:,.0f}" if math.isclose(mib, round(mib), abs_tol=1e-6) else f"{mib:,.3f}"
 
 
 def yields_to(tenant: Workload, seat: str, claim: ClaimEstimate, reserve: Reserve | None) -> bool:

@@ -73,10 +73,11 @@ def port_findings(host: Host, placed: Collection[Placed]) -> list[Finding]:
     found = []
     for (number, protocol), group in takers.items():
         found += _declared_twice(host, group)
-        holder = next((name for name, held in host.held_ports.items() if held == number and protocol == "tcp"), None)
+        holders = {"sshd (ssh_port)": host.ssh_port, **{f"{k} (held_ports)": v for k, v in host.held_ports.items()}}
+        holder = next((name for name, held in holders.items() if held == number and protocol == "tcp"), None)
         if holder is not None:
             names = ", ".join(one.name for _, one in group)
-            text = f"port {number} of {host.host} is held by {holder} (held_ports), and {names} declares it"
+            text = f"port {number} of {host.host} is held by {holder}, and {names} declares it"
             found.append(finding("port.held", f"port:{number}", text, _concerns(one for _, one in group)))
     return found
 
