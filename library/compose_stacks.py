@@ -56,10 +56,7 @@ options:
             type: bool
             default: false
           content:
-            description: Content of a file that is not secret.
-            type: str
-          secret_content:
-            description: Content of a secret file.
+            description: Content of a file that is not secret; that of a secret one stands in O(secret_files).
             type: str
           needs:
             description: Names of the secrets in it; for the controller only.
@@ -82,6 +79,12 @@ options:
         type: list
         elements: str
         default: []
+  secret_files:
+    description:
+      - Content of every secret file by its path. The action plugin fills it from the variable C(gpu_seats_secrets).
+      - An option of its own, because the host's system log gets every option that is not kept out of it as a whole.
+    type: dict
+    default: {}
   state:
     description:
       - V(present) brings the stacks to what is wanted.
@@ -216,7 +219,6 @@ FILE_OPTIONS = {
     "mode": {"type": "str", "default": "0644"},
     "secret": {"type": "bool", "default": False},
     "content": {"type": "str"},
-    "secret_content": {"type": "str", "no_log": True},
     "needs": {"type": "list", "elements": "str", "no_log": False},
 }
 STACK_OPTIONS = {
@@ -231,6 +233,7 @@ STACK_OPTIONS = {
 }
 ARGUMENTS = {
     "stacks": {"type": "list", "elements": "dict", "required": True, "options": STACK_OPTIONS},
+    "secret_files": {"type": "dict", "default": {}, "no_log": True},
     "state": {"type": "str", "choices": ["present", "keep_last_good", "absent"], "default": "present"},
     "pull": {"type": "str", "choices": ["missing", "always", "never"], "default": "missing"},
     "rollback": {"type": "bool", "default": False},
@@ -241,6 +244,14 @@ ARGUMENTS = {
     "lock_wait_s": {"type": "float", "default": 60},
     "docker_socket": {"type": "path", "default": "/var/run/docker.sock"},
 }
+
+
+def with_secret_content(stack, secret_files):
+    """The entry of `stacks` with the content of its secret files, as `wanted_stack` reads it."""
+    files = [
+        {**one, "secret_content": secret_files.get(one["path"])} if one["secret"] else one for one in stack["files"]
+    ]
+    return {**stack, "files": files}
 
 
 def secret_texts(content):
@@ -279,7 +290,8 @@ def results_of(module, stacks, lock_descriptor):
 def main():
     module = AnsibleModule(argument_spec=ARGUMENTS, supports_check_mode=True)
     try:
-        stacks = [wanted_stack(data) for data in module.params["stacks"]]
+        secret_files = module.params["secret_files"]
+        stacks = [wanted_stack(with_secret_content(data, secret_files)) for data in module.params["stacks"]]
     except BadRequestError as error:
         module.fail_json(msg=str(error))
     # a line of a secret file must not show either, were it in some tool's error text

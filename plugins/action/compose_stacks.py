@@ -8,7 +8,7 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
-from gpu_seats.controller.deployment import with_secrets
+from gpu_seats.controller.deployment import secret_files
 from gpu_seats.controller.module_answer import failure_text
 from gpu_seats.controller.readiness import wait_until_ready
 from gpu_seats.controller.staged_starts import applied_in_stages
@@ -22,8 +22,9 @@ class ActionModule(ActionBase):
         super().run(tmp, task_vars)
         arguments = {**self._task.args, "wait_chain": False}
         secrets = self._templar.template((task_vars or {}).get("gpu_seats_secrets") or {})
+        stacks = arguments.get("stacks") or []
         try:
-            stacks = [with_secrets(stack, secrets) for stack in arguments.get("stacks") or []]
+            arguments["secret_files"] = secret_files(stacks, secrets)
         except KeyError as error:
             raise AnsibleActionFail(f"gpu_seats_secrets has no value for {error}; add it to the vault") from error
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..declare.fleet import Fleet
@@ -82,16 +82,19 @@ def _without_content(file: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in file.items() if key != "content"}
 
 
-def with_secrets(stack: Mapping[str, Any], secrets: Mapping[str, Any]) -> dict[str, Any]:
-    """The entry with the text of its secret files in `secret_content`, an option that Ansible keeps out of logs."""
-    values = secrets_of(str(stack["name"]), secrets)
-    files = [
-        {**one, "secret_content": env_file_text({name: values[name] for name in one["needs"]})}
-        if one["secret"]
-        else one
-        for one in stack["files"]
-    ]
-    return {**stack, "files": files}
+def secret_files(stacks: Iterable[Mapping[str, Any]], secrets: Mapping[str, Any]) -> dict[str, str]:
+    """Path -> text of every secret file of `stacks`: the one option of `compose_stacks` that no log gets.
+
+    Ansible hides a secret inside a list of mappings only where it prints the value as it is; the system log of the
+    target gets it as Python writes it, with line breaks and quotes escaped. Raises KeyError for one without a value.
+    """
+    files = {}
+    for stack in stacks:
+        values = secrets_of(str(stack["name"]), secrets)
+        for one in stack["files"]:
+            if one["secret"]:
+                files[str(one["path"])] = env_file_text({name: values[name] for name in one["needs"]})
+    return files
 
 
 def retire_arguments(stack: RenderedStack, plan: StackPlan) -> dict[str, Any]:
@@ -111,6 +114,6 @@ __all__ = [
     "observation_arguments",
     "rendered_stacks",
     "retire_arguments",
+    "secret_files",
     "secrets_of",
-    "with_secrets",
 ]
