@@ -88,10 +88,8 @@ def test_stranger_takes_the_memory_and_the_numbers_are_shown():
     refusals = plan(seen([card(0, free=10000.0)], [process(87000.0, None)])).refusals
     assert set(codes(refusals)) == {"vram.not_enough_free", "vram.stranger"}
     text = next(one.message for one in refusals if one.code == "vram.not_enough_free")
-    assert text == (
-        "card 0 of fv-ml1: nvidia-smi measures 10,000 MiB free; x 20,480; 10,480 MiB are missing"
-    )
-    assert refusals[0].evidence == {"pid 4242": "python3, 87,000 MiB, no declared container"}
+    assert text == ("card 0 of fv-ml1: nvidia-smi measures 10,000 MiB free; x 20,480; 10,480 MiB are missing")
+    assert refusals[0].evidence == {"processes": ["pid 4242: python3, 87,000 MiB, no declared container"]}
 
 
 def test_memory_of_the_container_that_is_replaced_comes_back():
