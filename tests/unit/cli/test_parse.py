@@ -93,3 +93,11 @@ def test_no_input_is_a_crash(tool: str, text: bytes, gpu_seats: Command, monkeyp
     document = json.loads(outcome.out)
     assert outcome.code in (0, 1)
     assert "parse.fault" not in [found["code"] for found in document["findings"]]
+
+
+@pytest.mark.parametrize("order", [("--json", "TOOL", "FILE"), ("TOOL", "--json", "FILE"), ("TOOL", "FILE", "--json")])
+def test_options_may_stand_anywhere(gpu_seats: Command, order: tuple[str, ...]) -> None:
+    capture = str(CAPTURES / "nvidia-smi" / "err-gpu-lost.txt")
+    given = [{"TOOL": "nvidia-smi", "FILE": capture}.get(word, word) for word in order]
+    outcome = gpu_seats("parse", *given)
+    assert json.loads(outcome.out)["findings"][0]["code"] == "gpu.lost"

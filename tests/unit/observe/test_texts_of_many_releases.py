@@ -364,3 +364,60 @@ def test_files_of_other_models_are_read(text: str, kind: str, field: str, value:
 )
 def test_quantisation_is_found_under_every_key(text: str, kind: str, method: str) -> None:
     assert record(read("model-config", text), kind)["quantization"]["method"] == method
+
+
+@pytest.mark.parametrize(
+    ("tool", "text", "code"),
+    [
+        (
+            "compose-up",
+            'ERROR: for x  "host" network_mode is incompatible with port_bindings',
+            "container.mode_conflict",
+        ),
+        ("llamacpp-log", "error loading model: unable to allocate CUDA_Host buffer", "engine.host_out_of_memory"),
+        ("vllm-log", "INFO 11-02 10:11:12 [x.py:1] Model loading took 74.36 GiB\nKilled\n", "engine.worker_killed"),
+    ],
+)
+def test_a_general_text_does_not_hide_the_cause(tool: str, text: str, code: str) -> None:
+    assert [one.code for one in read(tool, text).findings] == [code]
+
+
+def test_a_container_between_two_starts_has_no_missing_ports() -> None:
+    """Docker calls it running, and a finding about ports would hide why it does not stay up."""
+    state = '"State":{"Status":"restarting","Running":true,"Restarting":true,"ExitCode":1},"RestartCount":17'
+    host = '"HostConfig":{"PortBindings":{"8000/tcp":[{"HostIp":"","HostPort":"8000"}]}}'
+    text = f'[{{"Name":"/x",{state},{host},"NetworkSettings":{{"Ports":{{}}}},"Config":{{"Image":"x"}}}}]'
+    assert [one.code for one in read("docker-inspect", text).findings] == ["container.restart_loop"]
+
+
+def test_all_cards_by_cdi_are_not_pinned() -> None:
+    host = '{"DeviceRequests":[{"Driver":"cdi","Count":0,"DeviceIDs":["nvidia.com/gpu=all"]}]}'
+    assert [one.code for one in read("docker-inspect", _running(host, "{}")).findings] == ["gpu.unpinned"]
+
+
+def test_a_card_that_comes_again_is_one_card() -> None:
+    text = (
+        "timestamp, index, memory.used [MiB]\n"
+        "2026/09/01 20:47:29.520, 0, 10 MiB\n2026/09/01 20:47:29.520, 1, 10 MiB\n"
+        "2026/09/01 20:47:30.520, 0, 12 MiB\n2026/09/01 20:47:30.520, 1, 11 MiB\n"
+    )
+    assert record(read("nvidia-smi", text), "gpu_inventory")["card_count"] == 2
+
+
+def test_a_reset_that_worked_is_no_setting_without_effect() -> None:
+    assert not read("nvidia-smi", "GPU 00000000:41:00.0 was successfully reset.\nAll done.\n").findings
+
+
+def test_the_centred_table_of_compose_1_is_read() -> None:
+    text = (
+        "   Name              Command               State            Ports         \n"
+        "--------------------------------------------------------------------------\n"
+        "web_app_1   /docker-entrypoint.sh ng ...   Up       0.0.0.0:8080->80/tcp\n"
+        "web_db_1    docker-entrypoint.sh post ...  Exit 1\n"
+    )
+    said = read("docker-ps", text)
+    assert [(one.as_dict()["name"], one.as_dict()["state"]) for one in said.records] == [
+        ("web_app_1", "running"),
+        ("web_db_1", "exited"),
+    ]
+    assert [one.code for one in said.findings] == ["container.exited"]

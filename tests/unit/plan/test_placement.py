@@ -202,6 +202,13 @@ def test_tenant_beside_a_seat_that_sizes_itself_by_total_is_warned_about():
     assert codes(plan_fleet(calm)) == []
 
 
+def test_a_tenant_does_not_land_on_the_card_that_it_leaves():
+    there = service(state="on_demand", gpus=["3"], claim={"vram": "5GiB"}, on_demand={**TENANT, "lands_on": "fv-ml1/3"})
+    found = plan_fleet(fleet(stack("t", services={"t": there})))
+    assert codes(found) == ["vram.tenant_lands_nowhere"]
+    assert "steps aside from" in found[0].message
+
+
 def test_landing_spot_must_have_room():
     landing = service(
         state="on_demand", gpus=["3"], claim={"vram": "50GiB"}, on_demand={**TENANT, "lands_on": "irv-ml1/0"}

@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from ..report.terminal import terminal_of
 from . import explain, lint, parse, plan, render, schema
@@ -30,6 +31,21 @@ No verb connects to a host. `gpu-seats VERB --help` says more about one verb.
 """
 
 
+class _VerbParser(argparse.ArgumentParser):
+    """Takes options between its positionals, as people write them: ``parse TOOL --json FILE``."""
+
+    _is_mixing = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        if self._is_mixing:
+            return super().parse_known_args(args, namespace)
+        self._is_mixing = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._is_mixing = False
+
+
 def command_parser() -> argparse.ArgumentParser:
     """The whole command line. Verbs import what they need only when they run, so that --help answers at once."""
     parser = argparse.ArgumentParser(
@@ -38,7 +54,7 @@ def command_parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=_VerbParser)
     for name, module in _VERBS.items():
         summary = (module.__doc__ or "").strip().splitlines()[0]
         verb = verbs.add_parser(

@@ -79,6 +79,11 @@ def landing_findings(fleet: Fleet, placed: Collection[Placed]) -> list[Finding]:
             text = f"{one.name} is to land on {rule.lands_on}, which no host file declares"
             found.append(finding("vram.tenant_lands_nowhere", one.subject, text))
             continue
+        own = fleet.stacks.get(one.stack)
+        if own is not None and own.host == host_name and card in one.workload.gpus:
+            text = f"{one.name} is to land on {rule.lands_on}, the card that it steps aside from"
+            found.append(finding("vram.tenant_lands_nowhere", one.subject, text))
+            continue
         gpu = host.gpus[card]
         serving = [w for _, _, w in fleet.workloads(host_name) if w.state == "serving" and card in w.gpus]
         taken = sum(vram_claim(workload, gpu.vram).mib or 0.0 for workload in serving)

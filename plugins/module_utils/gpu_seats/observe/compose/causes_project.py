@@ -129,7 +129,8 @@ START_CAUSES = (
     ),
     cause(
         "container.mode_conflict",
-        r"conflicting options: |Conflicting options: |invalid IPC mode|cannot join (?:network|IPC) of"
+        r"network_mode is incompatible with port_bindings"
+        r"|conflicting options: |Conflicting options: |invalid IPC mode|cannot join (?:network|IPC) of"
         r"|non-running container",
         "options of a container exclude each other",
     ),

@@ -72,8 +72,11 @@ def has_own_ports(container: ContainerRecord) -> bool:
 
 
 def missing_ports(container: ContainerRecord) -> list[PortBinding]:
-    """Wanted bindings that the running container does not have; [] where it publishes none by design."""
-    if not container.running or not has_own_ports(container):
+    """Wanted bindings that the running container does not have; [] where it publishes none by design.
+
+    Docker calls a container running that waits for its next start: it has no ports then, and that is no fault of them.
+    """
+    if not container.running or container.status == "restarting" or not has_own_ports(container):
         return []
     return [one for one in container.wanted_ports if not is_published(one, container.published_ports)]
 

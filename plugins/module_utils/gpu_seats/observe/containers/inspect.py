@@ -190,7 +190,7 @@ def _request(host: dict[str, Any], env: dict[str, str], subject: str) -> tuple[G
     if request.kind == "none":
         nodes = [as_text(as_mapping(one).get("PathOnHost")) or "" for one in as_list(host.get("Devices"))]
         request = request_from_devices(nodes) or request_from_runtime(as_text(host.get("Runtime")), env) or request
-    if request.kind in ("all", "count") or (request.kind == "runtime_env" and request.ids == ["all"]):
+    if request.kind in ("all", "count") or (request.kind in ("runtime_env", "cdi") and request.ids == ["all"]):
         asked = "all cards" if request.kind != "count" else f"any {request.count} card(s)"
         message = f"not pinned: the container asks for {asked}"
         found.append(finding("gpu.unpinned", subject, message, {"kind": request.kind}, severity="warning"))

@@ -18,7 +18,7 @@ _COLUMNS = (
     "CONTAINER ID|IMAGE|COMMAND|CREATED|STATUS|PORTS|NAMES|NAME|SERVICE|SIZE|LABELS|MOUNTS|NETWORKS|LOCAL VOLUMES|STATE"
     "|RUNNING FOR|Name|Command|State|Ports"
 )
-_HEADER = re.compile(rf"^(?:{_COLUMNS})(?:\s{{2,}}(?:{_COLUMNS}))+\s*$")
+_HEADER = re.compile(rf"^\s*(?:{_COLUMNS})(?:\s{{2,}}(?:{_COLUMNS}))+\s*$")
 _CELL = re.compile(rf"(?:{_COLUMNS})(?=\s|$)")
 _EXITED = re.compile(r"\b(?:Exited|Exit|Restarting|Dead)\s*\(?(?P<code>\d{1,3})\)?")
 _HEALTH = re.compile(r"\((?:health: )?(?P<health>healthy|unhealthy|starting)\)")
@@ -193,12 +193,15 @@ def _from_table(header: str, lines: list[str]) -> Parsed:
     """Rows by the columns of the header: docker pads every column to one width."""
     starts = [(match.group(0), match.start()) for match in _CELL.finditer(header)]
     parsed = Parsed()
+    centred = header[:1].isspace()
     for line in (one for one in lines if one.strip() and not re.match(r"^-{5,}\s*$", one)):
         ends = [start for _, start in starts[1:]] + [len(line)]
         row = {name.upper(): line[start:end].strip() for (name, start), end in zip(starts, ends)}
+        if centred:  # docker-compose 1 centres its header over columns that stand elsewhere
+            row = dict(zip((name.upper() for name, _ in starts), re.split(r"\s{2,}", line.strip())))
         status, ports = row.get("STATUS") or row.get("STATE") or "", row.get("PORTS", "")
         published, exposed = ports_column(ports)
-        cut = any(end < len(line) and not line[end - 1].isspace() for end in ends[:-1])
+        cut = not centred and any(end < len(line) and not line[end - 1].isspace() for end in ends[:-1])
         cut = cut or ("->" in ports and not published)
         if cut or not status.startswith(_STATES):
             message = f"a row does not fit its header: {first_line(line, 100)!r}"

@@ -64,7 +64,7 @@ FAILURES = (
     ),
     cause(
         "engine.host_out_of_memory",
-        r"unable to allocate (?:CPU|backend) buffer|failed to allocate (?:CPU\w*|\w*_Host) buffer"
+        r"unable to allocate (?:CPU|\w*_Host|backend) buffer|failed to allocate (?:CPU\w*|\w*_Host) buffer"
         r"|std::bad_alloc|mmap failed|failed to mlock",
         "the host's memory did not suffice",
     ),

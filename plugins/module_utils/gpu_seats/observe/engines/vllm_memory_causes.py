@@ -106,7 +106,7 @@ MEMORY_CAUSES = (
     cause(
         "engine.worker_killed",
         r"(?P<worker>[\w-]+) died unexpectedly \(exit code: (?P<exit_code>-?\d+)\)"
-        r"|exit(?:ed with)? code:? (?P<exit_code2>-9|137)\b"
+        r"|^Killed$|exit(?:ed with)? code:? (?P<exit_code2>-9|137)\b"
         r"|Failed core proc\(s\): \{'(?P<worker2>[^']+)': (?P<exit_code3>-9|-15)\b",
         "a worker process was ended from outside (exit code {exit_code}): the host may be out of memory",
         ("exit_code",),

@@ -60,7 +60,9 @@ PROCESS_FIELDS = {
     "used_memory": "used_memory_mib",
 }
 _HEADER_CELL = re.compile(r"^[A-Za-z_][\w.]*(?:\s*\[[^\]]*\])?$")
-_ASKED = re.compile(r"--query-(?P<what>gpu|compute-apps|accounted-apps)[=\s]+['\"]?(?P<fields>[\w.,]+)")
+_ASKED = re.compile(
+    r"--query-(?P<what>gpu|compute-apps|accounted-apps|retired-pages|remapped-rows)[=\s]+['\"]?(?P<fields>[\w.,]+)"
+)
 _UUID_CELL = re.compile(rf"^{values.UUID}$")
 _BUS_CELL = re.compile(rf"^{values.BUS_ID}$")
 _DATE_CELL = re.compile(r"^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d")
@@ -133,8 +135,11 @@ def _cards(names: list[str], rows: list[str]) -> Parsed:
 
 
 def _inventory(cards: list[GpuCard], rows: int) -> GpuInventory:
+    """What the rows tell of all cards: a card that comes again (``-l``, one row a cause) counts once."""
     driver = next((card.driver_version for card in cards if card.driver_version), None)
-    count = rows if rows else None
+    names = [one.uuid or one.bus_id or one.index for one in cards]
+    repeated = 0 if None in names else len(names) - len(set(names))
+    count = rows - repeated if rows else None
     return with_reasons(
         GpuInventory("csv-gpu", count, driver),
         {"card_count": "no row in this output", "driver_version": "not asked for"},

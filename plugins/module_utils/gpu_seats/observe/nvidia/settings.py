@@ -36,6 +36,7 @@ _CLOSING = re.compile(
     r"^(?:All done\.?|Treating as warning and moving on\.?|Terminating early due to previous errors?\.?)\s*$",
     re.IGNORECASE,
 )
+_RESET = re.compile(r"^GPU \S+ was successfully reset")
 _WARNING_REST = re.compile(
     r"default as soon as driver unloads|cuda application terminates|switch to get more|enable persistence"
 )
@@ -78,7 +79,10 @@ def parse_settings(text: str) -> Parsed:
             parsed.records.append(record)
         elif problem is not None:
             parsed.findings.append(problem)
-        elif _CLOSING.match(line):
+        elif _RESET.search(line):
+            parsed.notes.append(line)
+            said_done = False
+        elif _CLOSING.match(line) and not parsed.notes:
             said_done = said_done or line.lower().startswith("all done")
         elif not _WARNING_REST.search(line):
             parsed.notes.append(line)
