@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from fake_docker_host import FakeDockerHost, Killed, codes, compose_service, rendered, stack_of
 
+from gpu_seats.apply.last_good import rollback_target
 from gpu_seats.apply.stacks_run import RunOptions, apply_stacks, keep_stacks, retire_stacks
 from gpu_seats.apply.wanted import wanted_stack
 
