@@ -12,6 +12,7 @@ from gpu_seats.declare.fleet import load_fleet
 from gpu_seats.declare.problems import DeclarationError
 
 LIMITS = "power_cap: 275W, power_limits: {min: 100W, default: 200W, max: 250W}"
+TENANT_FILE = "stacks/blender/stack.yml"
 UUID = "uuid: GPU-5e7a0002-c0de-4000-8000-000000000002"
 BUS = 'bus_id: "00000000:41:00.0"'
 HOST_CASES = {
@@ -132,3 +133,32 @@ def test_what_stands_in_the_wrong_place_is_named_as_it_stands(
     found = [str(one) for one in raised.value.problems]
     assert len(found) == 1
     assert all(words in found[0] for words in told), found
+
+
+@pytest.mark.parametrize(
+    ("file", "good", "old", "new", "key"),
+    [
+        (STACK_FILE, STACK, "revision: be794b99", 'served_name: ""', "seats.flash-next.model.served_name"),
+        (STACK_FILE, STACK, "revision: be794b99", 'served_name: "a b"', "seats.flash-next.model.served_name"),
+        (STACK_FILE, STACK, "revision: be794b99", 'served_name: "--help"', "seats.flash-next.model.served_name"),
+        (STACK_FILE, STACK, "v0.29.1rc0", "v0.29.1rc0@sha256:zz", "seats.flash-next.image"),
+        (
+            TENANT_FILE,
+            TENANT,
+            "container: 3000}",
+            "container: 3000, address: 300.1.1.1}",
+            "services.blender.ports[0].address",
+        ),
+        (
+            TENANT_FILE,
+            TENANT,
+            "image: blender:4.5",
+            "image: blender:4.5\n    mounts: [{source: /x, target: /x}, {source: /y, target: /x/}]",
+            "services.blender.mounts[1].target",
+        ),
+    ],
+)
+def test_what_docker_or_the_engine_would_refuse_later_is_refused_now(
+    file: str, good: str, old: str, new: str, key: str, tmp_path: Path
+) -> None:
+    assert [one.key for one in problems(tmp_path, {file: spoilt(good, old, new)})] == [key]

@@ -100,6 +100,13 @@ def test_one_tensor_parallel_worker_a_card():
     assert "--tensor-parallel-size" not in command_of(gpus=["0", "1"], vllm=spread)
 
 
+def test_a_value_that_begins_like_a_flag_stays_its_flags_value():
+    """argparse ends at "expected one argument" when the two stand apart."""
+    command = command_of(vllm={"gpu_memory_utilization": 0.2, "flags": {"chat-template": "--x", "seed": 1}})
+    assert "--chat-template=--x" in command
+    assert command[command.index("--seed") + 1] == "1"
+
+
 def test_further_flags_are_written_as_the_parser_reads_them():
     flags = {
         "enable-prefix-caching": False,

@@ -5,6 +5,7 @@ What needs arithmetic (VRAM, ports, watts, project names) belongs to plan, not h
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -111,6 +112,10 @@ def _state_problems(source: Source, path: Path, workload: Workload) -> Iterator[
         yield source.problem(
             (*path, "image"), "does not pin a version", "a tag other than latest, or a digest", "name the version"
         )
+    if workload.image is not None and _broken_digest(workload.image):
+        yield source.problem(
+            (*path, "image"), "has a digest that is none", "@sha256: and 64 of 0-9, a-f", "copy it from docker inspect"
+        )
     if workload.on_demand is not None and workload.state not in ("on_demand", "dormant", "retired"):
         yield source.problem(
             (*path, "on_demand"),
@@ -124,6 +129,11 @@ def _floating(image: str) -> bool:
     name, _, digest = image.partition("@")
     tag = name.rsplit("/", 1)[-1].partition(":")[2]
     return not digest and tag in ("", "latest")
+
+
+def _broken_digest(image: str) -> bool:
+    _, at, digest = image.partition("@")
+    return bool(at) and re.match(r"^sha256:[0-9a-f]{64}$", digest) is None
 
 
 def _card_problems(fleet: Fleet, stack: Stack, source: Source, path: Path, workload: Workload) -> Iterator[Problem]:
@@ -177,6 +187,12 @@ def _container_problems(source: Source, path: Path, workload: Workload) -> Itera
         yield source.problem(
             (*path, "resources", "shm_size"), "has no effect with ipc: host", remedy="remove one of the two"
         )
+    targets: set[str] = set()
+    for index, mount in enumerate(workload.mounts):
+        if mount.target.rstrip("/") in targets:
+            message = "is the place of another mount of this container"
+            yield source.problem((*path, "mounts", index, "target"), message, remedy="give each mount its own target")
+        targets.add(mount.target.rstrip("/"))
     if workload.network_mode == "host" and workload.ports:
         yield source.problem(
             (*path, "ports"),

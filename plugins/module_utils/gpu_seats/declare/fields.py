@@ -53,6 +53,15 @@ def _address(value: str) -> str:
     return value
 
 
+def _ip_address(value: str) -> str:
+    """Docker binds to addresses alone: a name, or a part out of range, fails when the container starts."""
+    try:
+        ipaddress.ip_address(value)
+    except ValueError:
+        raise ValueError(f"{value!r} is no IP address: write an address of the host, like 127.0.0.1") from None
+    return value
+
+
 def _with_unit(parse: Any) -> Any:
     def convert(value: object, info: ValidationInfo) -> object:
         written = bool(info.context and info.context.get("written"))
@@ -66,6 +75,7 @@ def _with_unit(parse: Any) -> Any:
     return convert
 
 
+SERVED_NAME = r"^[A-Za-z0-9._/][^\s]*$"
 _SIZE_PATTERN = r"^\d+(\.\d+)?\s*([KMGT]iB|[kMGT]?B)$"
 SizeMib = Annotated[
     float,
@@ -98,6 +108,9 @@ Image = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][\w./:@-]*$", min_le
 AbsolutePath = Annotated[str, StringConstraints(pattern=r"^/")]
 Address = Annotated[str, AfterValidator(_address)]
 """An IP address or a host name, without a port."""
+ServedName = Annotated[str, StringConstraints(pattern=SERVED_NAME, max_length=200)]
+"""What clients send as the model: no blanks, and no leading dash, which the engine would read as a flag."""
+IpAddress = Annotated[str, AfterValidator(_ip_address)]
 EnvName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 SeatState = Literal["serving", "on_demand", "dormant", "retired"]
 Engine = Literal["vllm", "llamacpp", "other"]

@@ -17,6 +17,7 @@ _PATTERNS = {
     r"^[a-z0-9][a-z0-9._-]*$": ("a lower-case letter or digit, then letters, digits, dots, dashes, underscores", ""),
     r"^[a-z0-9][a-z0-9_-]*$": ("a lower-case letter or digit, then letters, digits, dashes, underscores", ""),
     r"^/": ("an absolute path", ""),
+    r"^[A-Za-z0-9._/][^\s]*$": ("a name without blanks that starts with a letter or digit", ""),
     r"^[A-Za-z_][A-Za-z0-9_]*$": ("letters, digits and underscores", ""),
     r"^[a-z0-9][\w./:@-]*$": ("an image with its tag, like vllm/vllm-openai:v0.30.0", ""),
 }

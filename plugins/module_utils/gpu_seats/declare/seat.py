@@ -6,7 +6,20 @@ from typing import Any, Literal, Optional, Union
 
 from pydantic import Field
 
-from .fields import AbsolutePath, Date, Engine, Fraction, HeldSizeMib, Name, Port, Record, Seconds, SizeMib, Task
+from .fields import (
+    AbsolutePath,
+    Date,
+    Engine,
+    Fraction,
+    HeldSizeMib,
+    Name,
+    Port,
+    Record,
+    Seconds,
+    ServedName,
+    SizeMib,
+    Task,
+)
 from .workload import Workload
 
 
@@ -18,7 +31,7 @@ class Model(Record):
     )
     repo: Optional[str] = Field(None, description="Hugging Face repository it came from")
     revision: Optional[str] = Field(None, description="Commit of the repository, in quotes when it looks like a number")
-    served_name: Optional[str] = Field(None, description="Name in /v1/models; the seat's name unless given")
+    served_name: Optional[ServedName] = Field(None, description="Name in /v1/models; the seat's name unless given")
     quantization: Optional[str] = Field(None, description="As documented (NVFP4 W4A16, GGUF Q6_K, ...)")
     weights: Optional[SizeMib] = Field(None, description="Resident on each card once loaded, from the engine's log")
     disk: Optional[SizeMib] = Field(None, description="Size of the checkpoint on disk")

@@ -14,6 +14,7 @@ from .fields import (
     EnvName,
     HeldSizeMib,
     Image,
+    IpAddress,
     Name,
     Port,
     Record,
@@ -64,7 +65,7 @@ class PublishedPort(Record):
     host: Port = Field(description="Port on the host")
     container: Port = Field(description="Port inside the container")
     protocol: Literal["tcp", "udp"] = "tcp"
-    address: Optional[str] = None
+    address: Optional[IpAddress] = None
 
 
 class Resources(Record):

@@ -81,10 +81,15 @@ def _flag(spelled: str, value: Any, list_form: str) -> list[str]:
     if value is False:
         return ["--no-" + spelled[2:]]
     if isinstance(value, list) and list_form == "append":
-        return [part for item in value for part in (spelled, str(item))]
+        return [part for item in value for part in _pair(spelled, str(item))]
     if isinstance(value, list) and list_form == "many":
         return [spelled, *(str(item) for item in value)]
-    return [spelled, _argument(value)]
+    return _pair(spelled, _argument(value))
+
+
+def _pair(spelled: str, value: str) -> list[str]:
+    """Flag and value; in one argument where the value begins like a flag, which argparse would take it for."""
+    return [f"{spelled}={value}"] if value.startswith("-") else [spelled, value]
 
 
 def _argument(value: Any) -> str:
