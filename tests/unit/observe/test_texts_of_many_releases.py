@@ -130,6 +130,8 @@ def test_an_exception_of_no_known_kind_is_the_cause_when_nothing_follows_it() ->
     head = "INFO 11-02 10:11:12 [api_server.py:1896] vLLM API server version 0.25.0\n"
     died = head + "Traceback (most recent call last):\n  File 'x', line 1\nZeroDivisionError: division by zero\n"
     assert record(read("vllm-log", died), "engine_log")["root_cause"] == "engine.failed"
+    ignored = died.replace("Traceback", "Exception ignored in: <function x>\nTraceback")
+    assert record(read("vllm-log", ignored), "engine_log")["root_cause"] is None
     went_on = died + "INFO 11-02 10:11:14 [gpu_model_runner.py:1] Starting to load model x...\n"
     log = record(read("vllm-log", went_on), "engine_log")
     assert (log["root_cause"], log["stage"]) == (None, "loading")

@@ -230,7 +230,9 @@ def _from_exception(lines: list[LogLine], generic: list[Finding]) -> list[Findin
 def _last_words(lines: list[LogLine]) -> list[LogLine]:
     """The lines after which the engine logged nothing ordinary any more: where it died without a known text."""
     went_on = [number for number, line in enumerate(lines) if line.level in ("DEBUG", "INFO", "WARNING")]
-    return lines[went_on[-1] + 1 :] if went_on else lines
+    last = lines[went_on[-1] + 1 :] if went_on else lines
+    # what Python says of an exception in a finalizer; the program goes on after it
+    return [] if any("Exception ignored in" in line.text for line in last) else last
 
 
 def _first_of_each(found: list[Finding]) -> list[Finding]:
