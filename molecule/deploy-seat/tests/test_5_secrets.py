@@ -35,7 +35,7 @@ def test_the_env_file_is_only_roots_to_read(lab, with_secret: Run):
 
 
 def test_no_other_file_label_or_command_line_holds_it(lab, with_secret: Run):
-    """Protects: backups of the Compose directory, labels, `ps` and the system log (which Ansible writes to) show none."""
+    """Protects: backups of the Compose directory, labels, `ps` and the system log (Ansible writes there) show none."""
     found = lab.sh("grep -rlF hf_a /opt/docker /run/lock /tmp /var/tmp 2>/dev/null; true").splitlines()
     assert all(path == ENV_FILE or path.startswith(f"{COMPOSE_DIR}/.last-good/files/") for path in found), found
     assert ENV_FILE in found
