@@ -13,7 +13,7 @@ def test_check_mode_is_a_plan_and_touches_nothing(lab, untouched):
         run = deploy("flash-next,smol", "--check", "--diff")
     assert run.rc == 0, run.out
     assert run.changed == 1
-    run.says("VRAM at the peak of all claims, GiB", "host RAM, GiB")
+    run.says("card total before after left measured free", "host RAM, GiB")
     run.says("+services:", '+    image: "vllm/vllm-openai:v0.29.1rc0"')
     assert "would create" in run.verdict("flash-next") and "would create" in run.verdict("smol")
     assert lab.containers() == {}

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -84,7 +85,7 @@ class Run:
             assert " ".join(text.split()) in self.words, f"{text!r} is not in:\n{self.out}"
 
 
-def environment(project: Path) -> dict[str, str]:
+def plain_environment(project: Path) -> dict[str, str]:
     """A plain shell's environment: nothing that molecule or pytest put into it."""
     kept = {
         name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "MOLECULE_", "PYTEST"))
@@ -98,19 +99,27 @@ def environment(project: Path) -> dict[str, str]:
     }
 
 
-def started_playbook(project: Path, playbook: str, *arguments: str) -> subprocess.Popen[str]:
-    """ansible-playbook, running."""
+def started_playbook(
+    project: Path, playbook: str, *arguments: str, environment: Mapping[str, str] | None = None
+) -> subprocess.Popen[str]:
+    """ansible-playbook, running. environment: on top of the plain one."""
     return subprocess.Popen(
         ["ansible-playbook", playbook, *arguments],
-        cwd=project, env=environment(project), stdin=subprocess.DEVNULL,
+        cwd=project, env={**plain_environment(project), **(environment or {})}, stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
     )  # fmt: skip
 
 
-def run_playbook(playbook: str, *arguments: str, project: Path = PROJECT, limit_s: float = LIMIT_S) -> Run:
+def run_playbook(
+    playbook: str,
+    *arguments: str,
+    project: Path = PROJECT,
+    limit_s: float = LIMIT_S,
+    environment: Mapping[str, str] | None = None,
+) -> Run:
     """ansible-playbook from its start to its end."""
     begun = time.monotonic()
-    with started_playbook(project, playbook, *arguments) as process:
+    with started_playbook(project, playbook, *arguments, environment=environment) as process:
         try:
             out, _ = process.communicate(timeout=limit_s)
         except subprocess.TimeoutExpired:
@@ -120,9 +129,10 @@ def run_playbook(playbook: str, *arguments: str, project: Path = PROJECT, limit_
     return Run(process.returncode, out, time.monotonic() - begun)
 
 
-def deploy(seat: str, *arguments: str, project: Path = PROJECT) -> Run:
+def deploy(seat: str, *arguments: str, project: Path = PROJECT, environment: Mapping[str, str] | None = None) -> Run:
     """The verb under test."""
-    return run_playbook("deploy-seat.yml", "-e", f"seat={seat}", *arguments, project=project)
+    arguments = ("-e", f"seat={seat}", *arguments)
+    return run_playbook("deploy-seat.yml", *arguments, project=project, environment=environment)
 
 
 def deployed(seat: str, *arguments: str, project: Path = PROJECT) -> Run:

@@ -20,7 +20,9 @@ def with_secret(lab, new_copy, tmp_path_factory):
     project.declare("flash-next-seat", "flash-next", secrets=["HF_TOKEN"])
     vault = tmp_path_factory.mktemp("vault") / "secrets.json"
     vault.write_text(json.dumps({"gpu_seats_secrets": {"flash-next-seat": {"HF_TOKEN": SECRET}}}), encoding="utf-8")
-    yield deploy("flash-next", "-e", f"@{vault}", "-vvv", "--diff", project=project.root)
+    # as where another ansible.cfg lets modules write their arguments to the host's system log
+    logging = {"ANSIBLE_NO_TARGET_SYSLOG": "False"}
+    yield deploy("flash-next", "-e", f"@{vault}", "-vvv", "--diff", project=project.root, environment=logging)
     deployed("flash-next")
 
 
