@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpu_seats.report.plan_table import host_ram_text, plan_text
+from gpu_seats.report.plan_table import actions_text, host_ram_text, plan_text
 from gpu_seats.report.terminal import Terminal
 from gpu_seats.report.vram_bars import BAR_WIDTH, vram_bar, vram_text
 
@@ -136,3 +136,14 @@ def test_host_ram_names_what_nobody_declared() -> None:
     assert host_ram_text(plan()["host_ram"]) == (
         "host RAM, GiB: 67.0 claimed of 448.0 (flash-next 67.0); 1 more declare no claim\n"
     )
+
+
+def test_a_file_is_named_once_with_its_path() -> None:
+    write = {
+        "service": "",
+        "container": "/opt/docker/compose/x/compose.yaml",
+        "action": "write",
+        "why": "/opt/docker/compose/x/compose.yaml is new",
+    }
+    text = actions_text([{"name": "x", "actions": [write]}], Terminal(100, False))
+    assert text.count("/opt/docker/compose/x/compose.yaml") == 1 and "compose.yaml  write" in text

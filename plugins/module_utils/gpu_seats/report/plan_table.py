@@ -57,7 +57,7 @@ def actions_text(stacks: Iterable[Mapping[str, Any]], terminal: Terminal) -> str
     rows = [
         (
             Cell(stack["name"]),
-            Cell(action.get("container") or action.get("service") or ""),
+            Cell(_subject(action)),
             Cell(action["action"], _STYLE_OF_WHAT.get(action["action"], "")),
             Cell(str(action.get("why") or "")),
         )
@@ -66,6 +66,12 @@ def actions_text(stacks: Iterable[Mapping[str, Any]], terminal: Terminal) -> str
         if action["action"] != "none"
     ]
     return table_text(_COLUMNS, rows, terminal) if rows else "Nothing to change.\n"
+
+
+def _subject(action: Mapping[str, Any]) -> str:
+    """The container, or of a file only its name: the reason names its path."""
+    subject = str(action.get("container") or action.get("service") or "")
+    return subject.rpartition("/")[2] if action["action"] == "write" else subject
 
 
 def _intents_text(stacks: Iterable[Mapping[str, Any]], terminal: Terminal) -> str:
