@@ -48,6 +48,44 @@ def test_a_port_that_another_container_publishes_is_refused_with_its_name(ports_
     )
 
 
+def test_a_container_name_that_somebody_else_holds_is_refused(lab, untouched):
+    """Protects: nothing is removed that the project did not make, also where it is in the way."""
+    holder = "docker run --quiet --detach --name vllm-gen louislam/dockge:1.5.0 sleep 600"
+    with undone(lab, holder, "docker rm --force vllm-gen"), untouched():
+        run = deploy("gen")
+    assert run.rc != 0
+    shown = run.finding("compose.container_name_taken")
+    assert "a container of no Compose project holds" in shown.message and shown.remedy
+
+
+def test_a_stack_that_runs_under_another_spelling_is_found_and_taken_over_only_on_request(lab, untouched, scratch):
+    """Protects: dots in a stack's name were written in other ways before; a second copy would fight for its ports."""
+    web = {"state": "serving", "image": "louislam/dockge:1.5.0", "gpus": []}
+    scratch.add_stack("web.one", {"host": "fv-ml1", "summary": "A dotted name", "services": {"web": web}})
+    labels = "--label com.docker.compose.project=web-one --label com.docker.compose.service=web"
+    old = f"docker run --quiet --detach --init --name old-web {labels} louislam/dockge:1.5.0 sleep 600"
+    gone = "docker rm --force old-web web; rm -rf /opt/docker/compose/web.one; docker network rm webone_default"
+    with undone(lab, old, f"{gone}; true"):
+        with untouched():
+            run = deploy("web", project=scratch.root)
+        assert run.rc != 0
+        shown = run.finding("compose.project_other_spelling", "container:old-web")
+        assert "webone" in shown.message and "web-one" in shown.message and "take_over=true" in shown.remedy
+        deployed("web", "-e", "take_over=true", project=scratch.root)
+        assert "old-web" not in lab.containers()
+        assert lab.inspect("web")["Config"]["Labels"]["com.docker.compose.project"] == "webone"
+
+
+def test_an_image_that_cannot_be_pulled_leaves_what_runs_alone(lab, untouched, scratch):
+    """Protects: images are on the host before a container is touched, so a registry that is down costs no seat."""
+    scratch.declare("flash-next-seat", "flash-next", image="vllm/vllm-openai:v0.33.0")
+    with untouched():
+        run = deploy("flash-next", project=scratch.root)
+    assert run.rc != 0
+    shown = run.finding("image.registry_unreachable", "image:vllm/vllm-openai:v0.33.0")
+    assert shown.severity == "error" and shown.remedy
+
+
 def test_a_lost_card_refuses_its_own_seats_only(lab, untouched):
     """Protects: nvidia-smi stops at the lost card and lists no other; the others are asked one by one."""
     with undone(lab, "gpu-sim fault gpu-lost 2", "gpu-sim clear"), untouched():
