@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from ...findings import Finding, finding
+from ..named_groups import NamedGroups
 from ..records import first_line, unique
 from .cause import Cause
 from .causes import CAUSES, GENERIC
@@ -57,19 +58,12 @@ def _container_of(line: str) -> str:
     return ""
 
 
-class _Named(dict):  # type: ignore[type-arg]
-    """Groups of a match for a message; a group that did not take part reads as "?"."""
-
-    def __missing__(self, _key: str) -> str:
-        return "?"
-
-
 def _finding(cause: Cause, match: re.Match[str], line: str, container: str) -> Finding:
     groups = {key: value.strip() for key, value in match.groupdict().items() if value}
     if "name" not in groups:
         groups["name"] = groups.get("other") or groups.get("third") or first_line(match.group(0), 120)
     message = re.sub(
-        r"\s+", " ", cause.message.format_map(_Named({"other": "", "line": first_line(line, 160), **groups}))
+        r"\s+", " ", cause.message.format_map(NamedGroups({"other": "", "line": first_line(line, 160), **groups}))
     ).strip()
     said = _NEAR.sub("near (not shown)", line) if cause.code == "compose.env_file_invalid" else line
     evidence: dict[str, Any] = {"text": first_line(said, 400), "retry": cause.retry}

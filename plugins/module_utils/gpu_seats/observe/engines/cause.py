@@ -6,6 +6,7 @@ import re
 from typing import Any, NamedTuple
 
 from ...findings import Finding, finding
+from ..named_groups import NamedGroups
 
 
 class LogCause(NamedTuple):
@@ -24,11 +25,6 @@ def cause(code: str, pattern: str, message: str, numbers: tuple[str, ...] = (), 
 
 _UNSAID = re.compile(r"\s*\([^()?]*\?\)|(?::| and sees)? \?(?=$|[:,])")
 """Where a message names what this line of the log did not say, at its end or in brackets."""
-
-
-class _Named(dict):  # type: ignore[type-arg]
-    def __missing__(self, _key: str) -> str:
-        return "?"
 
 
 def number_of(text: str) -> float | int | None:
@@ -50,7 +46,7 @@ def cause_finding(
     for key, value in match.groupdict().items():
         if value:
             groups.setdefault(key.rstrip("23456789"), value.strip())
-    message = _UNSAID.sub("", one.message.format_map(_Named(groups)))
+    message = _UNSAID.sub("", one.message.format_map(NamedGroups(groups)))
     for name in one.numbers:
         if name in groups:
             groups[name] = number_of(groups[name])
