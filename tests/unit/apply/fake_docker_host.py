@@ -18,6 +18,7 @@ from gpu_seats.observe.engine_api import EngineRefusedError
 
 PROJECT = "com.docker.compose.project"
 SERVICE = "com.docker.compose.service"
+CONFIG_HASH = "com.docker.compose.config-hash"
 
 
 class Killed(BaseException):
@@ -122,7 +123,7 @@ class FakeDockerHost:
             service["container_name"],
             status=status,
             image=service["image"],
-            labels={**service["labels"], PROJECT: project, SERVICE: name},
+            labels={**service["labels"], PROJECT: project, SERVICE: name, CONFIG_HASH: config_hash(service)},
             ports=service.get("ports", ()),
             networks=networks,
         )
@@ -180,6 +181,11 @@ class FakeDockerHost:
 
 def image_id(name):
     return "sha256:" + hashlib.sha256(name.encode()).hexdigest()
+
+
+def config_hash(service):
+    """Changes with anything in the service, as Compose's own does."""
+    return hashlib.sha256(json.dumps(service, sort_keys=True).encode()).hexdigest()
 
 
 def labels(one):

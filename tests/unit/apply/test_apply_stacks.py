@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
 import pytest
 from fake_docker_host import (
     FakeDockerHost,
+    Killed,
     actions,
     codes,
     compose_service,
     image_id,
+    labels,
     rendered,
     stack_of,
 )
@@ -366,3 +369,66 @@ def test_seats_on_one_card_start_one_after_the_other(docker, tmp_path):
     assert [name for name, _standing in events] == ["b"]
     assert "a" not in events[0][1], "a must not be started before b is up"
     assert docker.names() == ["a", "alone", "b"]
+
+
+def up_by_hand(docker, stack, edit):
+    """What an operator does at night: edit the Compose file on the host, `docker compose up -d`."""
+    path = Path(stack.compose_file)
+    data = json.loads(path.read_text())
+    edit(data["services"])
+    path.write_text(json.dumps(data))
+    argv = ["docker", "compose", "--project-name", stack.project, "--file", str(path), "up", "--timeout", "30"]
+    docker.run([*argv, "--force-recreate", *data["services"]], 30)
+
+
+def test_container_made_by_hand_from_an_edited_file_is_made_anew(docker, tmp_path):
+    """It carries every label of the deploy: by labels alone a hand's configuration would count as declared."""
+    stack = stack_of(tmp_path)
+    apply_stacks([stack], docker.host(), DO)
+    up_by_hand(docker, stack, lambda services: services["app"].update(mem_limit="1g"))
+    (planned,) = apply_stacks([stack], docker.host(), CHECK)
+    (done,) = apply_stacks([stack], docker.host(), DO)
+    assert actions(planned) == actions(done) == {"app": "recreate"}
+    assert "by hand" in next(one["why"] for one in done.actions if one["action"] == "recreate")
+    (again,) = apply_stacks([stack], docker.host(), DO)
+    assert (again.changed, actions(again)) == (False, {"app": "none"})
+
+
+def test_file_edited_and_put_back_is_no_reason_while_the_container_is_the_deploys_own(docker, tmp_path):
+    stack = stack_of(tmp_path)
+    apply_stacks([stack], docker.host(), DO)
+    before = docker.ids()
+    Path(stack.compose_file).write_text("{}")
+    (done,) = apply_stacks([stack], docker.host(), DO)
+    assert actions(done) == {"app": "none"} and docker.ids() == before
+
+
+def test_note_of_an_older_deploy_does_not_condemn_what_a_killed_run_made(docker, tmp_path):
+    """A run that dies between Compose and its note leaves a note with the older digest: no reason to load twice."""
+    apply_stacks([stack_of(tmp_path)], docker.host(), DO)
+    newer = stack_of(tmp_path, services={"app": compose_service("app", image="app:2", port=8022)})
+
+    def die(step):
+        if step.startswith("up:"):
+            raise Killed
+
+    with pytest.raises(Killed):
+        apply_stacks([newer], docker.host(checkpoint=die), DO)
+    before = docker.ids()
+    (done,) = apply_stacks([newer], docker.host(), DO)
+    assert actions(done) == {"app": "none"} and docker.ids() == before
+
+
+def test_seat_that_moves_to_another_stack_takes_its_container_name_along(docker, tmp_path):
+    """Both stacks in one run: the container goes from the old project before the new one is made under its name."""
+    both = {"a": compose_service("a"), "b": compose_service("b", port=8022)}
+    apply_stacks([stack_of(tmp_path, "one", services=both)], docker.host(), DO)
+    new = stack_of(tmp_path, "two", services={"b": compose_service("b", port=8022)})
+    (alone,) = apply_stacks([new], docker.host(), CHECK)
+    assert alone.failed and codes(alone) == ["compose.container_name_taken"]
+    old = stack_of(tmp_path, "one", services={"a": compose_service("a")})
+    planned = apply_stacks([new, old], docker.host(), CHECK)
+    done = apply_stacks([new, old], docker.host(), DO)
+    assert [actions(one) for one in planned] == [actions(one) for one in done]
+    assert not any(one.failed for one in done)
+    assert labels(docker.named("b"))["com.docker.compose.project"] == "two" and docker.names() == ["a", "b"]

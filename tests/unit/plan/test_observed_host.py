@@ -233,3 +233,22 @@ def test_a_driver_that_cannot_be_asked_refuses_seats_with_cards():
 def test_a_driver_that_cannot_be_asked_is_no_matter_for_a_seat_on_the_cpu():
     done = plan(seen(gpus=unseen()), seat(gpus=[], engine="llamacpp", vllm=None, claim={"host_ram": "1GiB"}))
     assert done.refusals == []
+
+
+def renamed(port=8000):
+    """Container of a seat `old` that the stack no longer has; it publishes the port and holds memory."""
+    labels = {"gpu-seats.stack": "s", "gpu-seats.seat": "old"}
+    return {**running("old", labels), "published_ports": [{"host_port": port, "protocol": "tcp", "host_ip": ""}]}
+
+
+def test_renamed_seat_takes_port_and_memory_of_the_container_that_goes():
+    """The deploy removes the container under the old name first: it is neither a stranger nor in the way."""
+    observed = seen([card(0, free=5000.0)], [process(60000.0, "old")], [renamed()])
+    done = plan(observed)
+    assert (done.refusals, codes(done.findings)) == ([], [])
+
+
+def test_port_of_a_seat_that_moved_from_another_stack_is_refused_with_the_way_to_move_it():
+    labels = {"gpu-seats.stack": "elsewhere", "gpu-seats.seat": "x"}
+    refusals = plan(seen(containers=[{**renamed(), "name": "x", "labels": labels}])).refusals
+    assert codes(refusals) == ["port.taken"] and "seat=elsewhere,s" in refusals[0].remedy

@@ -9,6 +9,7 @@ import pytest
 from fake_seat import (
     CARD,
     CHAT,
+    DIGEST,
     LISTING,
     WELL,
     FakeEngine,
@@ -20,6 +21,7 @@ from fake_seat import (
     sleeps,
 )
 
+from gpu_seats.apply.made import CONFIG_HASH, MADE_FILE, WORKING_DIRECTORY
 from gpu_seats.observe.engine_api import EngineRefusedError, EngineUnreachableError
 from gpu_seats.verify.seat_probe import look, look_at_all
 from gpu_seats.verify.seat_steps import seat_check
@@ -116,6 +118,18 @@ class TestContainer:
     def test_container_of_another_declaration_is_told_and_still_verified(self):
         seen, _asked = seen_with(WELL, digest="d2")
         assert seen.state == "ready" and codes(seen) == ["seat.not_as_declared"]
+
+    def test_container_remade_by_hand_under_the_labels_of_the_deploy_is_told(self, tmp_path):
+        """Its digest is the declared one; only Compose's hash says that its configuration is another."""
+        note = {"x": {"digest": DIGEST, "config_hash": "made"}}
+        (tmp_path / MADE_FILE).write_text(json.dumps(note))
+        with served(WELL) as server:
+            for config_hash, told in (("made", []), ("edited", ["seat.not_as_declared"])):
+                one = container(server.server_port)
+                one["Config"]["Labels"].update(
+                    {WORKING_DIRECTORY: str(tmp_path), CONFIG_HASH: config_hash, "com.docker.compose.service": "x"}
+                )
+                assert codes(look(check(server.server_port), outside(FakeEngine(one)))) == told
 
     def test_engine_that_does_not_answer_is_no_crash(self):
         class Down(FakeEngine):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..findings import Finding, finding
 from .docker_state import REPLACES, HostState, ImageState, Standing
+from .made import Made, is_remade_by_hand
 from .wanted import LABEL_DIGEST, LABEL_STACK, WantedService, WantedStack
 
 _HASH_PREFIXED = re.compile(r"^[0-9a-f]{12}_.")
@@ -50,11 +51,19 @@ class Decision:
         return [action for action in self.actions if action.action in kinds]
 
 
-def decide(stack: WantedStack, host: HostState, take_over: bool = False, retire: bool = False) -> Decision:
+def decide(
+    stack: WantedStack,
+    host: HostState,
+    take_over: bool = False,
+    retire: bool = False,
+    made: Made | None = None,
+    going: Collection[str] = (),
+) -> Decision:
     """What must happen so that `stack` stands as wanted.
 
     Containers outside its project are never acted on, save those of an older spelling of it (`project_aliases`), and
     these only with `take_over`. With `retire` only containers of absent services are acted on, without it never these.
+    made: what deploys noted of the containers they made. going: ids of containers that other stacks of the run remove.
     """
     if retire:
         return _decide_retire(stack, host)
@@ -66,13 +75,14 @@ def decide(stack: WantedStack, host: HostState, take_over: bool = False, retire:
         if service.run == "absent":
             findings += [_still_there(service, one) for one in mine]
         else:
-            actions += _service_actions(service, mine, host.images)
+            actions += _service_actions(service, mine, host.images, made or {})
     orphans, stranger_findings = _not_of_any_service(stack, own)
     findings += stranger_findings
     actions += orphans
     elsewhere, other_findings = _other_spelling(stack, host.containers, take_over)
     findings += other_findings
-    findings += _taken_names(stack, [*elsewhere, *actions], host.containers)
+    standing = [one for one in host.containers if one.id not in going]
+    findings += _taken_names(stack, [*elsewhere, *actions], standing)
     if any(one.fails for one in findings):
         return Decision(stack, (), tuple(findings), refused=True)
     return Decision(stack, (*elsewhere, *_untangled(stack, actions, own)), tuple(findings))
@@ -107,7 +117,9 @@ def is_leftover(container: Standing, name: str) -> bool:
     return bool(_HASH_PREFIXED.match(container.name)) or REPLACES in container.labels
 
 
-def renew_reasons(service: WantedService, container: Standing, images: Mapping[str, ImageState | None]) -> list[str]:
+def renew_reasons(
+    service: WantedService, container: Standing, images: Mapping[str, ImageState | None], made: Made
+) -> list[str]:
     """Why `container` is not what `service` wants, by what it was created with; empty if it is."""
     digest = container.labels.get(LABEL_DIGEST)
     if digest is None:
@@ -120,6 +132,8 @@ def renew_reasons(service: WantedService, container: Standing, images: Mapping[s
         reasons.insert(0, f"image {service.image} was pulled anew: {container.image_id[:19]} -> {image.id[:19]}")
     if not reasons and digest != service.digest:
         reasons.append("configuration (see the diff of the Compose file)")
+    if not reasons and is_remade_by_hand(container, made):
+        reasons.append("was made anew by hand from a Compose file that was edited on the host")
     return reasons
 
 
@@ -161,7 +175,7 @@ def state_reason(container: Standing) -> tuple[str, str]:
 
 
 def _service_actions(
-    service: WantedService, mine: Sequence[Standing], images: Mapping[str, ImageState | None]
+    service: WantedService, mine: Sequence[Standing], images: Mapping[str, ImageState | None], made: Made
 ) -> list[Action]:
     leftovers = [one for one in mine if is_leftover(one, service.container)]
     proper = [one for one in mine if one not in leftovers]
@@ -174,13 +188,13 @@ def _service_actions(
     actions += [
         Action(service.name, one.name, "remove", "is a second container of the service", one.id) for one in proper[1:]
     ]
-    kind, why = _main_action(service, main, images)
+    kind, why = _main_action(service, main, images, made)
     actions.append(Action(service.name, main.name if main else service.container, kind, why, main.id if main else ""))
     return actions
 
 
 def _main_action(
-    service: WantedService, main: Standing | None, images: Mapping[str, ImageState | None]
+    service: WantedService, main: Standing | None, images: Mapping[str, ImageState | None], made: Made
 ) -> tuple[str, str]:
     if main is None:
         if service.run == "up":
@@ -193,7 +207,7 @@ def _main_action(
         return "none", "was not asked for"
     if service.run == "keep" and not alive:
         return "none", "is not running; it is started when it is named"
-    reasons = renew_reasons(service, main, images)
+    reasons = renew_reasons(service, main, images, made)
     if reasons:
         return "recreate", "; ".join(reasons)
     if main.name != service.container:
@@ -222,6 +236,12 @@ def _untangled(stack: WantedStack, actions: Sequence[Action], own: Iterable[Stan
         else:
             (removed if action.action in ("remove", "stop") else others).append(action)
     return [*removed, *others]
+
+
+def ids_without_service(stack: WantedStack, host: HostState) -> list[str]:
+    """Containers of the stack's project that a deploy of it removes, because it has no such service any more."""
+    own = [one for one in host.containers if one.project == stack.project and not one.oneoff]
+    return [action.container_id for action in _not_of_any_service(stack, own)[0]]
 
 
 def _not_of_any_service(stack: WantedStack, own: Iterable[Standing]) -> tuple[list[Action], list[Finding]]:
@@ -307,4 +327,13 @@ def _taken_names(stack: WantedStack, actions: Iterable[Action], containers: Iter
     return findings
 
 
-__all__ = ["STARTS", "Action", "Decision", "decide", "is_leftover", "renew_reasons", "state_reason"]
+__all__ = [
+    "STARTS",
+    "Action",
+    "Decision",
+    "decide",
+    "ids_without_service",
+    "is_leftover",
+    "renew_reasons",
+    "state_reason",
+]

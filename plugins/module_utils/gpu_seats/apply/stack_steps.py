@@ -16,6 +16,7 @@ from .atomic_files import FileChange, FileError, WantedFile, file_change, remove
 from .compose_cli import STOP_GRACE_S, up_command
 from .compose_errors import call_findings, is_worth_retrying
 from .docker_state import Standing, inspected_container
+from .made import note_made
 from .reconcile import Action, Decision
 from .wanted import LABEL_DIGEST, LABEL_STACK, WantedService, WantedStack
 
@@ -189,10 +190,19 @@ class StackWork:
             self.done += [action for action in made if action not in self.done]
             self.findings.append(engine_finding(problem, f"stack:{self.stack.name}"))
             return
+        self._note([one for one in standing if one.service in {action.service for action in made}])
         if not self.failed:
             for name in services:
                 mine = [one for one in standing if one.service == name]
                 self.findings += _standing_findings(self.stack.services[name], mine, self._subject(name))
+
+    def _note(self, made: Sequence[Standing]) -> None:
+        if not made:
+            return
+        try:
+            note_made(self.stack.directory, made)
+        except FileError as problem:
+            self.findings.append(file_finding(self.stack, problem))
 
     def _of(self, services: Sequence[str]) -> list[Standing]:
         return [one for one in self.own_containers() if one.service in services]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +12,8 @@ from . import images as image_steps
 from .atomic_files import FileError, file_change
 from .docker_state import HostState, host_state
 from .last_good import archive_retired, is_last_good, keep_last_good, rollback_target
-from .reconcile import STARTS, Action, decide
+from .made import read_made
+from .reconcile import STARTS, Action, decide, ids_without_service
 from .stack_steps import Host, StackWork, file_finding
 from .start_order import Start, chains
 from .wanted import WantedStack
@@ -74,7 +75,7 @@ def apply_stacks(stacks: Sequence[WantedStack], host: Host, options: RunOptions)
     if options.rollback:
         stacks = _last_good_stacks(stacks, results, promote=not options.check_mode)
     state = _look(stacks, host)
-    works = [_work(stack, state, host, options) for stack in stacks]
+    works = _works(stacks, state, host, options)
     state, works = _with_images(works, state, host, options)
     if not options.check_mode:
         _carry_out([work for work in works if not work.failed], host, options)
@@ -163,8 +164,13 @@ def _look(stacks: Sequence[WantedStack], host: Host) -> HostState:
     return host_state(host.engine, projects, (), wanted)
 
 
-def _work(stack: WantedStack, state: HostState, host: Host, options: RunOptions) -> StackWork:
-    decision = decide(stack, state, options.take_over)
+def _works(stacks: Sequence[WantedStack], state: HostState, host: Host, options: RunOptions) -> list[StackWork]:
+    going = {one for stack in stacks for one in ids_without_service(stack, state)}
+    return [_work(stack, state, host, options, going) for stack in stacks]
+
+
+def _work(stack: WantedStack, state: HostState, host: Host, options: RunOptions, going: Collection[str]) -> StackWork:
+    decision = decide(stack, state, options.take_over, made=read_made(stack.directory), going=going)
     work = StackWork(decision, [], host, findings=list(decision.findings))
     return work if decision.refused else _work_files(work)
 
@@ -191,7 +197,7 @@ def _with_images(
         failed = image_steps.pull(names, host.run)
         stacks = [work.stack for work in works]
         state = _look(stacks, host)
-        works = [_work(stack, state, host, options) for stack in stacks]
+        works = _works(stacks, state, host, options)
     for work in works:
         used = {service.image for service in work.stack.services.values()}
         for name in names:

@@ -203,7 +203,9 @@ def _observed_findings(
     found += address_findings(host.host, host.address, seen)
     names = {(one.stack, one.name): _running_container(fleet, one, seen) for one in situation.placed}
     leaving = {name for key, name in names.items() if name and (key in situation.starting or key in stopped)}
-    aside = frozenset(name for key, name in names.items() if name and key in stopped)
+    removed = _without_workload(fleet, stacks, seen)
+    leaving |= removed
+    aside = removed | {name for key, name in names.items() if name and key in stopped}
     for plan in stacks:
         starting = [one.name for one in plan.workloads.values() if one.run == "up"]
         found += taken_port_findings(fleet.stacks[plan.stack], starting, seen, aside)
@@ -215,10 +217,20 @@ def _observed_findings(
         found += identity_findings(host, used, seen.cards)
     else:
         found += unseen_findings(host, used, seen.cards_reason)
-    own = {name for name in names.values() if name}
+    own = removed | {name for name in names.values() if name}
     found += measured_findings(host, situation.started, seen, leaving, own, situation.runs, cards)
     new = [one for one in situation.started if not situation.runs(one)]
     return found + free_ram_findings(host, new, seen.memory_total_mib, seen.memory_available_mib)
+
+
+def _without_workload(fleet: Fleet, stacks: Iterable[StackPlan], seen: Observed) -> frozenset[str]:
+    """Names of containers that go before anything starts: of workloads that a stack of this plan no longer has."""
+    workloads = {plan.stack: fleet.stacks[plan.stack].workloads for plan in stacks}
+    return frozenset(
+        one.name
+        for one in seen.containers
+        if one.stack_label in workloads and one.workload_label not in workloads[one.stack_label]
+    )
 
 
 def _spelling_findings(fleet: Fleet, plan: StackPlan, seen: Observed) -> list[Finding]:

@@ -108,22 +108,24 @@ def taken_port_findings(
         for port in ports_of(workload):
             problem = _holder_text(stack, name, workload, port, observed, leaving)
             if problem is not None:
-                code, text = problem
+                code, text, remedy = problem
                 kind = "seat" if isinstance(workload, Seat) else "service"
-                found.append(finding(code, f"{kind}:{name}", text, {"port": port.port, "stack": stack.stack}))
+                facts = {"port": port.port, "stack": stack.stack}
+                found.append(finding(code, f"{kind}:{name}", text, facts, remedy))
     return found
 
 
 def _holder_text(
     stack: Stack, name: str, workload: Workload, port: HostPort, observed: Observed, leaving: frozenset[str]
-) -> tuple[str, str] | None:
+) -> tuple[str, str, str] | None:
+    """Code, text and remedy (empty: the code's own) of what stands in the way."""
     wants = f"{name} wants port {port.text}"
     publishers = [one for one in observed.containers if one.running and _publishes(one, port)]
     strangers = [one for one in publishers if not is_own(one, stack, name, workload) and one.name not in leaving]
     if strangers:
         first = strangers[0]
         whose = f" of Compose project {first.project}" if first.project else ""
-        return "port.taken", f"{wants}, and container {first.name}{whose} publishes it"
+        return "port.taken", f"{wants}, and container {first.name}{whose} publishes it", _moved(first, stack)
     if publishers:
         return None
     listeners = [one for one in observed.listeners if port.meets(one.port, one.protocol, one.address)]
@@ -132,11 +134,20 @@ def _holder_text(
     return _listener_text(wants, listeners[0])
 
 
-def _listener_text(wants: str, listener: Listener) -> tuple[str, str]:
+def _moved(holder: ObservedContainer, stack: Stack) -> str:
+    if holder.stack_label in (None, stack.stack):
+        return ""
+    return (
+        f"If it moved here from stack {holder.stack_label}, deploy both in one run: ansible-playbook deploy-seat.yml "
+        f"-e seat={holder.stack_label},{stack.stack}; otherwise choose another port."
+    )
+
+
+def _listener_text(wants: str, listener: Listener) -> tuple[str, str, str]:
     if listener.process == "docker-proxy":
-        return "port.orphan_proxy", f"{wants}, held by a docker-proxy that belongs to no running container"
+        return "port.orphan_proxy", f"{wants}, held by a docker-proxy that belongs to no running container", ""
     who = f"{listener.process} (pid {listener.pid})" if listener.process else "a process that ss does not name"
-    return "port.taken", f"{wants}, and {who} listens on it"
+    return "port.taken", f"{wants}, and {who} listens on it", ""
 
 
 def _publishes(container: ObservedContainer, port: HostPort) -> bool:

@@ -6,6 +6,7 @@ import datetime
 import re
 
 from ..apply.docker_state import Standing
+from ..apply.made import WORKING_DIRECTORY, is_remade_by_hand, read_made
 from ..apply.wanted import LABEL_DIGEST
 from ..findings import Finding, finding
 from .seat_steps import SeatCheck, Step
@@ -83,8 +84,14 @@ def _is_absent(rc: int | None, output: str) -> bool:
 def _drift(check: SeatCheck, container: Standing) -> list[Finding]:
     """A container of an older deploy may serve well and is still not what is declared."""
     digest = container.labels.get(LABEL_DIGEST)
-    if not check.digest or digest == check.digest:
+    if not check.digest:
         return []
+    if digest == check.digest:
+        directory = container.labels.get(WORKING_DIRECTORY)
+        if not directory or not is_remade_by_hand(container, read_made(directory)):
+            return []
+        text = f"container {container.name} was made anew by hand from a Compose file that was edited on the host"
+        return [finding("seat.not_as_declared", check.subject, text, {"container_id": container.short})]
     text = f"container {container.name} was made " + ("from another declaration" if digest else "outside gpu-seats")
     return [finding("seat.not_as_declared", check.subject, text, {"wanted": check.digest, "found": digest})]
 
