@@ -48,7 +48,9 @@ def last_good(lab, seat: str) -> str:
 def test_a_crash_in_load_is_told_by_its_root_cause_and_not_by_the_last_line(failing: Run):
     """Protects: "Engine core initialization failed" ends every vLLM crash and explains none."""
     assert failing.rc != 0
-    shown = next(one for one in failing.findings if one.subject == "seat:gen" and one.code.startswith("engine."))
+    told = [one for one in failing.findings if one.subject == "seat:gen" and one.code.startswith("engine.")]
+    assert told, failing.out
+    shown = told[0]
     assert "w13_weight_scale_2" in shown.message
     assert shown.severity == "error" and shown.remedy
     assert "w13_weight_scale_2" in failing.verdict("gen")
