@@ -19,7 +19,7 @@ from fake_docker_host import (
     stack_of,
 )
 
-from gpu_seats.apply.stacks_run import RunOptions, apply_stacks
+from gpu_seats.apply.stacks_run import RunOptions, apply_stacks, keep_stacks
 from gpu_seats.apply.wanted import wanted_stack
 
 CHECK = RunOptions(check_mode=True)
@@ -432,3 +432,41 @@ def test_seat_that_moves_to_another_stack_takes_its_container_name_along(docker,
     assert [actions(one) for one in planned] == [actions(one) for one in done]
     assert not any(one.failed for one in done)
     assert labels(docker.named("b"))["com.docker.compose.project"] == "two" and docker.names() == ["a", "b"]
+
+
+def with_secret(base):
+    secret = {"path": f"{base}/conf/one/app.env", "mode": "0600", "secret": True, "secret_content": "TOKEN='s3cret'\n"}
+    return stack_of(base, files=[secret])
+
+
+def test_secret_that_is_declared_no_more_leaves_the_disk_and_its_neighbours_stay(docker, tmp_path):
+    """Who takes a token out of the declaration counts on it being gone; what others put beside it is not ours."""
+    kept = with_secret(tmp_path)
+    apply_stacks([kept], docker.host(), DO)
+    keep_stacks([kept], check_mode=False)
+    path = Path(kept.files[0].path)
+    other = path.with_name("other.env")
+    other.write_text("MINE=1\n")
+    without = stack_of(tmp_path)
+    (planned,) = apply_stacks([without], docker.host(), CHECK)
+    assert path.exists() and planned.changed
+    (done,) = apply_stacks([without], docker.host(), DO)
+    assert done.actions == planned.actions and ("remove", str(path)) in [
+        (one["action"], one["container"]) for one in done.actions
+    ]
+    assert not path.exists() and other.exists()
+    (again,) = apply_stacks([without], docker.host(), DO)
+    assert not again.changed
+    (back,) = apply_stacks([without], docker.host(), RunOptions(rollback=True))
+    assert not back.failed and "s3cret" in path.read_text()
+
+
+def test_on_demand_container_is_not_renewed_beside_its_other_spelling(docker, tmp_path):
+    """Its new container could not get the name that the container under the older project name holds."""
+    stack = stack_of(tmp_path, runs={"app": "keep"}, project_aliases=["on-e"])
+    own = {"gpu-seats.stack": "one", "com.docker.compose.service": "app"}
+    docker.add("renamed", labels={**own, "com.docker.compose.project": "one", "gpu-seats.digest": "old"})
+    docker.add("app", labels={**own, "com.docker.compose.project": "on-e"})
+    before = docker.ids()
+    (done,) = apply_stacks([stack], docker.host(), DO)
+    assert done.failed and codes(done) == ["compose.project_other_spelling"] and docker.ids() == before

@@ -99,3 +99,18 @@ def test_binary_content_is_replaced_and_not_shown(tmp_path):
     assert change.diff()["before"] == ""
     write_file(change)
     assert Path(path).read_text() == "new\n"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+def test_secret_file_of_another_user_is_taken_back(tmp_path):
+    """Mode 0600 keeps everybody out but the owner: of a file given away that is somebody else."""
+    path = tmp_path / "x.env"
+    one = wanted(path, "TOKEN='s'\n", mode=0o600, secret=True)
+    write_file(file_change(one))
+    os.chown(path, 65534, 65534)
+    change = file_change(one)
+    assert "65534" in change.why and write_file(change)
+    assert path.stat().st_uid == 0 and not file_change(one).differs
+    os.chown(path, 65534, 65534)
+    write_file(file_change(wanted(path, "TOKEN='t'\n", mode=0o600, secret=True)))
+    assert path.stat().st_uid == 0

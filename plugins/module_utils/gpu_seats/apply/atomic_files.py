@@ -41,10 +41,16 @@ class FileChange:
     exists: bool
     content_differs: bool
     mode_before: int | None
+    uid_before: int | None = None
 
     @property
     def differs(self) -> bool:
-        return self.content_differs or self.mode_before != self.wanted.mode
+        return self.content_differs or self.mode_before != self.wanted.mode or self.owner_differs
+
+    @property
+    def owner_differs(self) -> bool:
+        """A secret file that belongs to another user can be read by that user, whatever its mode."""
+        return self.wanted.secret and self.uid_before not in (None, _secret_owner(self.wanted))
 
     @property
     def why(self) -> str:
@@ -54,6 +60,9 @@ class FileChange:
             return f"{self.wanted.path} differs"
         if self.mode_before is not None and self.mode_before != self.wanted.mode:
             return f"{self.wanted.path} has mode {self.mode_before:04o}, {self.wanted.mode:04o} is wanted"
+        if self.owner_differs:
+            wanted = _secret_owner(self.wanted)
+            return f"{self.wanted.path} belongs to user id {self.uid_before}, {wanted} is wanted"
         return ""
 
     def diff(self) -> dict[str, str]:
@@ -99,7 +108,7 @@ def file_change(wanted: WantedFile) -> FileChange:
     except UnicodeDecodeError:
         before = None
     same = raw == wanted.content.encode("utf-8")
-    return FileChange(wanted, before, True, not same, stat.S_IMODE(status.st_mode))
+    return FileChange(wanted, before, True, not same, stat.S_IMODE(status.st_mode), status.st_uid)
 
 
 def write_file(change: FileChange) -> bool:
@@ -113,6 +122,8 @@ def write_file(change: FileChange) -> bool:
         if change.content_differs:
             _replace(path, wanted)
         else:
+            if change.owner_differs:
+                os.chown(path, _secret_owner(wanted), -1)
             path.chmod(wanted.mode)
     except OSError as error:
         raise FileError(wanted.path, error, "write") from error
@@ -171,6 +182,10 @@ def _replace(path: Path, wanted: WantedFile) -> None:
     sync_directory(path.parent)
 
 
+def _secret_owner(wanted: WantedFile) -> int:
+    return os.geteuid() if wanted.uid is None else wanted.uid
+
+
 def _owner(path: Path, wanted: WantedFile) -> tuple[int, int]:
     """uid and gid for the new file: as wanted, else those of the old file, else -1 (the process's own)."""
     try:
@@ -179,6 +194,8 @@ def _owner(path: Path, wanted: WantedFile) -> tuple[int, int]:
     except OSError:
         old = (-1, -1)
     own = (os.geteuid(), os.getegid())
+    if wanted.secret:
+        old = (_secret_owner(wanted), old[1])
     kept = tuple(-1 if had == mine else had for had, mine in zip(old, own))
     uid = wanted.uid if wanted.uid is not None else kept[0]
     gid = wanted.gid if wanted.gid is not None else kept[1]

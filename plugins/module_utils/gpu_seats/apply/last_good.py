@@ -62,6 +62,14 @@ def read_last_good(directory: str) -> WantedStack | None:
     return _read(Path(directory) / KEPT) or _read(Path(directory) / PREVIOUS)
 
 
+def dropped_secret_files(stack: WantedStack) -> list[str]:
+    """Secret files that a kept deploy of the stack wrote, that still lie there, and that it no longer has."""
+    base = Path(stack.directory)
+    kept = [one for one in (_read(base / KEPT), _read(base / PREVIOUS)) if one is not None]
+    paths = {file.path for one in kept for file in one.files if file.secret}
+    return sorted(path for path in paths - {file.path for file in stack.all_files} if Path(path).is_file())
+
+
 def rollback_target(directory: str, promote: bool) -> WantedStack | None:
     """What a rollback brings back: the last good deploy, or the one before it where the last good one is in place.
 
@@ -168,4 +176,13 @@ def _write(path: Path, text: str) -> None:
         os.fsync(stream.fileno())
 
 
-__all__ = ["KEPT", "RETIRED", "archive_retired", "is_last_good", "keep_last_good", "read_last_good"]
+__all__ = [
+    "KEPT",
+    "RETIRED",
+    "archive_retired",
+    "dropped_secret_files",
+    "is_last_good",
+    "keep_last_good",
+    "read_last_good",
+    "rollback_target",
+]

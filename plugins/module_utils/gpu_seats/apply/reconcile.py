@@ -79,7 +79,7 @@ def decide(
     orphans, stranger_findings = _not_of_any_service(stack, own)
     findings += stranger_findings
     actions += orphans
-    elsewhere, other_findings = _other_spelling(stack, host.containers, take_over)
+    elsewhere, other_findings = _other_spelling(stack, host.containers, take_over, actions)
     findings += other_findings
     standing = [one for one in host.containers if one.id not in going]
     findings += _taken_names(stack, [*elsewhere, *actions], standing)
@@ -275,7 +275,7 @@ def _is_other_spelling(stack: WantedStack, one: Standing) -> bool:
 
 
 def _other_spelling(
-    stack: WantedStack, containers: Iterable[Standing], take_over: bool
+    stack: WantedStack, containers: Iterable[Standing], take_over: bool, actions: Iterable[Action]
 ) -> tuple[list[Action], list[Finding]]:
     """The same stack running under another project name: old Compose dropped the dots of a directory's name."""
     names = {service.container for service in stack.services.values()}
@@ -285,7 +285,9 @@ def _other_spelling(
         for one in found
         if one.service in stack.services or one.name in names or one.labels.get(LABEL_STACK) == stack.name
     ]
-    starts_something = any(service.run == "up" for service in stack.services.values())
+    starts_something = any(service.run == "up" for service in stack.services.values()) or any(
+        action.action in STARTS for action in actions
+    )
     if take_over:
         why = "belongs to the same stack under project name %s"
         return [Action(o.service, o.name, "remove", why % o.project, o.id) for o in in_the_way], []

@@ -48,6 +48,7 @@ class StackWork:
     decision: Decision
     files: list[FileChange]
     host: Host
+    dropped: list[str] = field(default_factory=list)
     done: list[Action] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     waiting: list[dict[str, str]] = field(default_factory=list)
@@ -56,6 +57,11 @@ class StackWork:
     @property
     def stack(self) -> WantedStack:
         return self.decision.stack
+
+    @property
+    def file_removals(self) -> list[Action]:
+        """What happens to the files in `dropped`: secret ones that nothing refers to any more."""
+        return [Action("", path, "remove", f"{path} holds secrets that are declared no more") for path in self.dropped]
 
     @property
     def failed(self) -> bool:
@@ -79,6 +85,7 @@ class StackWork:
                 return
             self.done.append(Action("", change.wanted.path, "write", change.why))
             self.host.checkpoint(f"written:{change.wanted.path}")
+        self._remove_dropped()
 
     def remove_and_stop(self) -> None:
         """Stops, and removes what is no service's proper container."""
@@ -120,6 +127,18 @@ class StackWork:
                 if data is not None:
                     found.append(inspected_container(data))
         return [one for one in found if not one.oneoff]
+
+    def _remove_dropped(self) -> None:
+        """After the Compose file is written, so that a killed run leaves no reference to nothing."""
+        for action in self.file_removals:
+            try:
+                Path(action.container).unlink()
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                self.findings.append(file_finding(self.stack, FileError(action.container, error, "remove")))
+                return
+            self.done.append(action)
 
     def _keep_unmanaged(self, change: FileChange) -> None:
         """A Compose file that was made by hand is kept once beside the new one: it may hold what nobody declared."""

@@ -11,7 +11,7 @@ from ..findings import Finding, finding
 from . import images as image_steps
 from .atomic_files import FileError, file_change
 from .docker_state import HostState, host_state
-from .last_good import archive_retired, is_last_good, keep_last_good, rollback_target
+from .last_good import archive_retired, dropped_secret_files, is_last_good, keep_last_good, rollback_target
 from .made import read_made
 from .reconcile import STARTS, Action, decide, ids_without_service
 from .stack_steps import Host, StackWork, file_finding
@@ -181,6 +181,7 @@ def _work_files(work: StackWork) -> StackWork:
         return work
     try:
         work.files = [file_change(wanted) for wanted in work.stack.all_files]
+        work.dropped = dropped_secret_files(work.stack)
     except FileError as problem:
         work.findings.append(file_finding(work.stack, problem))
     return work
@@ -214,7 +215,7 @@ def _with_images(
 
 def _carry_out(works: Sequence[StackWork], host: Host, options: RunOptions) -> None:
     """Files and removals first, then starts: those that share a card one after the other, all others side by side."""
-    pending = [work for work in works if work.decision.changes or any(change.differs for change in work.files)]
+    pending = [work for work in works if work.decision.changes or work.dropped or any(c.differs for c in work.files)]
     if not pending:
         return
     with ThreadPoolExecutor(max_workers=PARALLEL) as pool:
@@ -266,10 +267,12 @@ def _fill(result: StackResult, work: StackWork, check_mode: bool) -> None:
     differing = [change for change in work.files if change.differs]
     result.diff = [change.diff() for change in differing]
     planned = [action for action in work.decision.actions if action.action != "none"]
-    if planned:
-        result.diff.append({"prepared": "".join(_planned_line(work.stack, action) for action in planned)})
+    told = [*work.file_removals, *planned]
+    if told:
+        result.diff.append({"prepared": "".join(_planned_line(work.stack, action) for action in told)})
     if check_mode:
         writes = [Action("", change.wanted.path, "write", change.why) for change in differing]
+        writes += work.file_removals
         result.actions = [action.as_dict() for action in [*writes, *work.decision.actions]]
         pulls = any(one.code == "compose.image_to_pull" for one in work.findings)
         result.changed = bool(writes or planned or pulls) and not work.failed
