@@ -470,3 +470,12 @@ def test_on_demand_container_is_not_renewed_beside_its_other_spelling(docker, tm
     before = docker.ids()
     (done,) = apply_stacks([stack], docker.host(), DO)
     assert done.failed and codes(done) == ["compose.project_other_spelling"] and docker.ids() == before
+
+
+def test_stop_says_the_reason_of_the_plan(docker, tmp_path):
+    """A tenant that makes room for a seat is not dormant: who reads the run must see why it was stopped."""
+    apply_stacks([stack_of(tmp_path)], docker.host(), DO)
+    data = rendered(tmp_path, runs={"app": "stopped"})
+    data["services"]["app"]["why"] = "makes room on card 3 for big"
+    (done,) = apply_stacks([wanted_stack(data)], docker.host(), DO)
+    assert [(one["action"], one["why"]) for one in done.actions] == [("stop", "makes room on card 3 for big")]

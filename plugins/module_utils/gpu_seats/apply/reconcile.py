@@ -202,7 +202,7 @@ def _main_action(
         return "none", "there is no container, and none is wanted now"
     alive = main.status in _ALIVE
     if service.run == "stopped":
-        return ("stop", "is declared dormant") if alive else ("none", "is stopped as wanted")
+        return ("stop", service.why or "is not to run now") if alive else ("none", "is stopped as wanted")
     if service.run == "leave":
         return "none", "was not asked for"
     if service.run == "keep" and not alive:

@@ -25,7 +25,8 @@ class BadRequestError(ValueError):
 class WantedService:
     """One service. digest: value of its label gpu-seats.digest. gpus: cards it is pinned to, [] for none.
 
-    labels: all labels it is to have, {} where the renderer did not say. load_s: limit for a start, seconds.
+    labels: all labels it is to have, {} where the renderer did not say. load_s: limit for a start, seconds. why: the
+    plan's reason for its run state, "" where it gave none.
     """
 
     name: str
@@ -37,6 +38,7 @@ class WantedService:
     labels: Mapping[str, str] = field(default_factory=dict)
     gpus: tuple[str, ...] = ()
     load_s: float = 900.0
+    why: str = ""
 
 
 @dataclass(frozen=True)
@@ -130,6 +132,7 @@ def _services(data: Mapping[str, Any], where: str, checks: tuple[dict[str, Any],
             labels={str(k): str(v) for k, v in (entry.get("labels") or {}).items()},
             gpus=tuple(str(gpu) for gpu in gpus or ()),
             load_s=float((check.get("timeouts") or {}).get("load") or 900.0),
+            why=str(entry.get("why") or ""),
         )
     return services
 

@@ -134,6 +134,7 @@ def _service_facts(name: str, workload: Workload, planned: WorkloadPlan, digest:
         "digest": digest,
         "container": planned.container,
         "run": planned.run,
+        "why": planned.why,
         "selected": planned.selected,
         "seat": name if planned.is_seat else None,
         "image": workload.image,
