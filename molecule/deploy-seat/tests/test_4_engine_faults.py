@@ -87,8 +87,11 @@ def test_a_slow_load_is_awaited_and_others_that_fail_do_not_fail_it(failing: Run
 
 def test_lines_say_who_is_awaited_how_long_and_how_far_it_is(failing: Run):
     """Protects: no minutes of silence while a model loads."""
-    lines = re.findall(r"^char-rp-reasoning +(\d+) s  loading weights \d/4 \(engine log\)$", failing.out, re.MULTILINE)
-    assert len(lines) >= 2 and sorted(map(int, lines)) == list(map(int, lines))
+    lines = re.findall(r"^char-rp-reasoning +(\d+) s  (.+)$", failing.out, re.MULTILINE)
+    seconds = [int(waited) for waited, _ in lines]
+    assert len(lines) >= 2 and seconds == sorted(seconds), failing.out
+    # on a slow machine some lines come before the weights, so one that tells how far they are is enough
+    assert any(re.fullmatch(r"loading weights \d/4 \(engine log\)", awaited) for _, awaited in lines), failing.out
 
 
 def test_what_failed_is_not_kept_for_a_rollback(lab, failing: Run):
