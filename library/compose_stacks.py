@@ -185,6 +185,7 @@ stacks:
       type: list
       elements: dict
       returned: always
+    kept: {description: Whether a verified deploy is kept for a rollback., type: bool, returned: always}
     archived: {description: Where its files were moved., type: str, returned: always}
     findings: {description: What is not as it should be., type: list, elements: dict, returned: always}
 last_good:

@@ -81,5 +81,8 @@ def test_what_was_seen_of_a_container_is_told_once_and_of_its_seat() -> None:
 
 def test_a_deploy_that_did_not_come_up_says_where_to_look_and_the_way_back() -> None:
     ready = {"seats": [{"seat": "chat", "ok": False, "verdict": "failed"}], "findings": []}
-    text = table(("seat_plan", plan_result()), ("compose_stacks", {"stacks": []}), ("seat_ready", ready))
+    kept = {"stacks": [{**ENTRY, "kept": True}]}
+    text = table(("seat_plan", plan_result()), ("compose_stacks", kept), ("seat_ready", ready))
     assert "docker logs --tail 100 chat" in text and "-e seat=chat -e rollback=true" in text
+    first = table(("seat_plan", plan_result()), ("compose_stacks", {"stacks": [ENTRY]}), ("seat_ready", ready))
+    assert "docker logs" in first and "rollback" not in first

@@ -11,7 +11,7 @@ from ..findings import Finding, finding
 from . import images as image_steps
 from .atomic_files import FileError, file_change
 from .docker_state import HostState, host_state
-from .last_good import archive_retired, dropped_secret_files, is_last_good, keep_last_good, rollback_target
+from .last_good import archive_retired, dropped_secret_files, is_last_good, keep_last_good, read_last_good, rollback_target
 from .made import read_made
 from .reconcile import STARTS, Action, decide, ids_without_service
 from .stack_steps import Host, StackWork, file_finding
@@ -47,6 +47,7 @@ class StackResult:
     failed: bool = False
     actions: list[dict[str, str]] = field(default_factory=list)
     last_good: bool = False
+    kept: bool = False
     findings: list[Finding] = field(default_factory=list)
     diff: list[dict[str, str]] = field(default_factory=list)
     checks: list[dict[str, Any]] = field(default_factory=list)
@@ -60,6 +61,7 @@ class StackResult:
             "failed": self.failed,
             "actions": list(self.actions),
             "last_good": self.last_good,
+            "kept": self.kept,
             "archived": self.archived,
             "waiting": list(self.waiting),
             "findings": [one.as_dict() for one in self.findings],
@@ -282,6 +284,7 @@ def _fill(result: StackResult, work: StackWork, check_mode: bool) -> None:
         result.changed = work.changed
     try:
         result.last_good = is_last_good(work.stack)
+        result.kept = read_last_good(work.stack.directory) is not None
     except OSError:
         result.last_good = False
 

@@ -74,14 +74,16 @@ def _rollback_text(host: str, run: _HostRun) -> str:
 
 
 def _advice_text(host: str, run: _HostRun) -> str:
-    """After a deploy whose seats did not come up: where their log is, and the way back."""
+    """After a deploy whose seats did not come up: where their log is, and the way back where there is one."""
     failed = {one["seat"] for one in run.of("seat_ready").get("seats") or () if not one["ok"]}
     entries = [one for one in _seats_of(run.results) if one["seat"] in failed]
     if not entries or not run.of("compose_stacks"):
         return ""
-    seats = ",".join(str(one["seat"]) for one in entries)
     logs = "".join(f"  docker logs --tail 100 {one['container']}    (on {host})\n" for one in entries)
-    return f"Next:\n{logs}  ansible-playbook deploy-seat.yml -e seat={seats} -e rollback=true\n"
+    kept = {stack["name"] for stack in run.of("compose_stacks").get("stacks") or () if stack.get("kept")}
+    back = ",".join(str(one["seat"]) for one in entries if one["stack"] in kept)
+    rollback = f"  ansible-playbook deploy-seat.yml -e seat={back} -e rollback=true\n" if back else ""
+    return f"Next:\n{logs}{rollback}"
 
 
 def joined_findings(results: Mapping[str, Mapping[str, Any]]) -> list[Finding]:
