@@ -11,7 +11,14 @@ from ..findings import Finding, finding
 from . import images as image_steps
 from .atomic_files import FileError, file_change
 from .docker_state import HostState, host_state
-from .last_good import archive_retired, dropped_secret_files, is_last_good, keep_last_good, read_last_good, rollback_target
+from .last_good import (
+    archive_retired,
+    dropped_secret_files,
+    is_last_good,
+    keep_last_good,
+    read_last_good,
+    rollback_target,
+)
 from .made import read_made
 from .reconcile import STARTS, Action, decide, ids_without_service
 from .stack_steps import Host, StackWork, file_finding
