@@ -136,3 +136,31 @@ def test_status_names_containers_of_stacks_that_were_deleted() -> None:
     result = seat_plan(fleet(), request, lambda _: observed(left)).as_result()
     (told,) = [one for one in result["findings"] if one["code"] == "seat.undeclared"]
     assert "my-embed-seat" in told["message"]
+
+
+def test_a_seat_that_is_down_as_declared_is_no_error_of_any_run() -> None:
+    """Protects: a dormant seat that a deploy stopped fails no status; an on-demand seat that crashed is still told."""
+    idle = {**CHAT, "state": "on_demand", "port": 8012, "container_name": "idle", "reason": "rarely"}
+    seats = {"chat": CHAT, "asleep": {**DORMANT, "container_name": "asleep"}, "idle": idle}
+    ended = [found("container.exited", "container:asleep"), found("container.exited", "container:idle")]
+    stale = {**found("container.health_stale", "container:idle"), "severity": "info"}
+    seen = {**observed(container("asleep", "exited"), container("idle", "exited")), "findings": [*ended, stale]}
+    for intent in ("deploy", "status"):
+        result = seat_plan(fleet(**seats), SeatPlanRequest("box1", "chat", intent=intent), lambda _: seen).as_result()
+        told = [(one["code"], one["subject"]) for one in result["findings"] if one["code"].startswith("container.")]
+        assert told == [("container.exited", "container:idle")]
+    running = {**observed(container("asleep")), "findings": [found("container.unhealthy", "container:asleep")]}
+    result = seat_plan(fleet(**seats), SeatPlanRequest("box1", "chat"), lambda _: running).as_result()
+    assert "container:asleep" in [one["subject"] for one in result["findings"]]
+
+
+def test_status_of_an_on_demand_seat_that_is_down_asks_nothing_of_it() -> None:
+    """Protects: naming it in a status is no wish to have it up; in a deploy it is."""
+    seats = {"idle": {**CHAT, "state": "on_demand", "container_name": "idle", "reason": "rarely"}}
+    seen = observed(container("idle", "exited"))
+    asked = {}
+    for intent in ("deploy", "status"):
+        result = seat_plan(fleet(**seats), SeatPlanRequest("box1", "idle", intent=intent), lambda _: seen).as_result()
+        asked[intent] = [check["seat"] for check in result["checks"]]
+    assert asked == {"deploy": ["idle"], "status": []}
+    assert result["seats"][0]["standing"] == "down, on demand"

@@ -12,6 +12,7 @@ from ..declare.seat import Seat
 from ..declare.selection import Selection, select
 from ..findings import Finding, finding_from_dict
 from ..plan.deployment import DeploymentPlan, plan_deployment
+from ..plan.names import container_name
 from ..render.stack import RenderedStack
 from ..report.finding_list import findings_text
 from ..report.terminal import PLAIN
@@ -89,13 +90,22 @@ def seat_plan(
     rendered = [] if refused else rendered_stacks(fleet, plan, request.secrets)
     seats, standing = seats_of(fleet, selection, plan, observed)
     standing += undeclared_findings(observed, fleet.stacks)
+    resting = resting_containers(fleet, request.host, observed)
     checks = [check for stack in rendered for check in stack.checks]
+    if request.intent == "status":
+        # named in a status, an on-demand seat is looked at, not asked for
+        checks = [check for check in checks if f"container:{check['container']}" not in resting]
     return SeatPlan(
         plan,
         seats,
         _stack_arguments(request, plan, rendered),
         checks,
-        _findings(request, plan, _look_findings(plan, observed, checks), standing),
+        _findings(
+            request,
+            plan,
+            _look_findings(plan, observed, checks, resting),
+            standing,
+        ),
         selection.passed_over,
         refused,
         request.rollback,
@@ -112,19 +122,39 @@ def _stack_arguments(
 
 
 def _look_findings(
-    plan: DeploymentPlan, observed: Mapping[str, Any], checks: list[dict[str, Any]]
+    plan: DeploymentPlan, observed: Mapping[str, Any], checks: list[dict[str, Any]], resting: Mapping[str, bool]
 ) -> Iterator[Finding]:
     """What the look at the host found and no other part of the run says again, newer or in better words.
 
     What the plan refuses for stands among the refusals. How the containers of `checks` run is verified after they
     were brought to the plan: what was wrong with them before would be told as an error of a seat that was cured.
+    resting: see `resting_containers`; that they are down is as declared and no finding.
     """
     of_host = {one.code for one in plan.refusals if one.subject == f"host:{plan.host}"}
     verified = {f"container:{check['container']}" for check in checks}
     for one in (finding_from_dict(data) for data in observed.get("findings", ())):
         how_it_runs = one.subject in verified and one.code.startswith(("container.", "port."))
-        if one.code not in of_host and not how_it_runs:
+        at_rest = (
+            one.code.startswith("container.") and one.subject in resting and (not one.fails or resting[one.subject])
+        )
+        if one.code not in of_host and not how_it_runs and not at_rest:
             yield one
+
+
+def resting_containers(fleet: Fleet, host: str, observed: Mapping[str, Any]) -> dict[str, bool]:
+    """``container:NAME`` of workloads that are down as declared -> whether nothing about how they ended matters.
+
+    A dormant seat was stopped, with whatever exit code that came; an on-demand one that crashed is still told.
+    """
+    standing = containers_by_name(observed) or {}
+    found = {}
+    for _stack, name, workload in fleet.workloads(host):
+        container = container_name(name, workload)
+        status = (standing.get(container) or {}).get("status")
+        down = status in (None, "exited", "created", "dead")
+        if down and workload.state in ("dormant", "retired", "on_demand"):
+            found[f"container:{container}"] = workload.state != "on_demand"
+    return found
 
 
 def _findings(
