@@ -114,6 +114,12 @@ options:
     type: list
     elements: str
     default: []
+  look:
+    description:
+      - Whether a run that had nothing to change also looks at the seats, as M(seat_look) does, in the same module run.
+        M(seat_ready) takes RV(looks) for its first look.
+    type: bool
+    default: false
   wait_chain:
     description:
       - Whether a seat is waited for before the next one on its GPU starts. With V(false) only the first of each GPU is
@@ -197,6 +203,11 @@ checks:
   returned: always
   type: list
   elements: dict
+looks:
+  description: One look a check, as M(seat_look) returns it.
+  returned: with O(look), when nothing was to be changed
+  type: list
+  elements: dict
 findings:
   description: Findings of all stacks, each with code, severity, subject, message, evidence and remedy.
   returned: always
@@ -242,6 +253,7 @@ ARGUMENTS = {
     "sequence": {"type": "list", "elements": "str", "default": []},
     "timeout_s": {"type": "float", "default": 300},
     "wait_chain": {"type": "bool", "default": True},
+    "look": {"type": "bool", "default": False},
     "lock_wait_s": {"type": "float", "default": 60},
     "docker_socket": {"type": "path", "default": "/var/run/docker.sock"},
 }
@@ -288,6 +300,15 @@ def results_of(module, stacks, lock_descriptor):
         return unreachable_results(stacks, problem)
 
 
+def looks_of(module, checks):
+    # only a run with nothing to change needs what looks at seats
+    from ansible.module_utils.gpu_seats.verify.seat_probe import Outside, look_at_all
+    from ansible.module_utils.gpu_seats.verify.seat_steps import seat_check
+
+    outside = Outside(EngineApi(module.params["docker_socket"]))
+    return [one.as_dict() for one in look_at_all([seat_check(data) for data in checks], outside)]
+
+
 def main():
     module = AnsibleModule(argument_spec=ARGUMENTS, supports_check_mode=True)
     try:
@@ -310,6 +331,8 @@ def main():
         except LockHeldError as held:
             results = lock_results(stacks, held)
     report = run_report(results)
+    if module.params["look"] and not (report["failed"] or report["changed"] or module.check_mode):
+        report["looks"] = looks_of(module, report["checks"])
     if report["failed"]:
         module.fail_json(**report)
     module.exit_json(**report)

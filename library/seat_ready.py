@@ -32,6 +32,11 @@ options:
     type: list
     elements: dict
     default: []
+  looks:
+    description: RV(ignore:looks) of M(compose_stacks), looks made just now. What they found ready is not asked again.
+    type: list
+    elements: dict
+    default: []
   wait:
     description: Whether a loading seat is looked at again; false looks once.
     type: bool

@@ -10,8 +10,10 @@ from ansible.plugins.action import ActionBase
 from gpu_seats.controller.declared_faults import REFUSALS, refusal_of
 from gpu_seats.controller.module_answer import failure_text
 from gpu_seats.controller.play_fleet import fleet_of_play
+from gpu_seats.controller.prebuilt import build_meanwhile
 from gpu_seats.controller.seat_plan import SeatPlanRequest, seat_plan
 
+_NEXT = ("ansible.legacy.compose_stacks",)
 _ARGUMENTS = {
     "seat": {"type": "raw", "required": True},
     "intent": {"type": "str", "default": "deploy", "choices": ["deploy", "status", "retire"]},
@@ -40,6 +42,7 @@ class ActionModule(ActionBase):
 
     def _observed(self, asked, task_vars):
         """The result of host_info. Raises AnsibleActionFail when the module could not run."""
+        build_meanwhile(lambda name: self._configure_module(name, {}, task_vars), _NEXT)
         found = self._execute_module(module_name="ansible.legacy.host_info", module_args=asked, task_vars=task_vars)
         if found.get("failed"):
             raise AnsibleActionFail(failure_text("host_info", found), result=found)

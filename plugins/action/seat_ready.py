@@ -16,6 +16,7 @@ _ARGUMENTS = {
     "checks": {"type": "list", "elements": "dict", "required": True},
     "cards": {"type": "list", "elements": "dict", "default": []},
     "applied": {"type": "list", "elements": "dict", "default": []},
+    "looks": {"type": "list", "elements": "dict", "default": []},
     "wait": {"type": "bool", "default": True},
     "tolerate": {"type": "bool", "default": False},
     "poll_s": {"type": "float", "default": 2.0},
@@ -51,7 +52,7 @@ class ActionModule(ActionBase):
 
         waits = Waits(arguments["poll_s"], arguments["progress_s"], once=not arguments["wait"])
         checks = arguments["checks"]
-        readiness = wait_until_ready(checks, look, Display().display, waits)
+        readiness = wait_until_ready(checks, look, Display().display, waits, first=arguments["looks"])
         started = started_containers(arguments["applied"])
         rows, findings = verdicts(readiness, checks, arguments["cards"], outside, started)
         failing = [f"{one['seat']}: {one['verdict']}" for one in rows if not one["ok"]]

@@ -101,3 +101,12 @@ def test_a_failed_seat_is_not_asked_from_outside_too() -> None:
     rows, findings = verdicts(seen, [{"seat": "bad", "container": "c-bad"}], [], never)
     assert rows[0]["ok"] is False and "seat.unhealthy" in rows[0]["verdict"]
     assert [one.code for one in findings] == ["seat.unhealthy"]
+
+
+def test_a_seat_that_a_look_just_found_ready_is_not_asked_again_and_the_others_are() -> None:
+    host = FakeHost({"a": ["ready"], "b": ["loading", "ready"]})
+    checks = [{"seat": seat, "container": f"c-{seat}"} for seat in host.script]
+    first = [host._seen("a"), host._seen("b")]
+    seen = wait_until_ready(checks, host.look, print, Waits(), lambda: host.now_s, host.sleep, first)
+    assert host.asked == [["b"]]
+    assert {look["state"] for look in seen.looks.values()} == {"ready"}

@@ -45,10 +45,17 @@ def wait_until_ready(
     waits: Waits = Waits(),
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
+    first: Sequence[dict[str, Any]] = (),
 ) -> Readiness:
-    """Looks until no seat is loading. Each step's time limit is kept by the look itself, which turns it to failed."""
+    """Looks until no seat is loading. Each step's time limit is kept by the look itself, which turns it to failed.
+
+    first: looks that were made just now; a seat that one of them found ready is not looked at again.
+    """
     began, pace, seen = clock(), Pace(waits.progress_s), Readiness()
-    awaited = list(checks)
+    ready = {str(one["container"]): one for one in first if one["state"] == "ready"}
+    seen.looks.update({one["container"]: ready[one["container"]] for one in checks if one["container"] in ready})
+    seen.waited_s.update(dict.fromkeys(seen.looks, 0.0))
+    awaited = [one for one in checks if one["container"] not in ready]
     while awaited:
         passed = {one["seat"]: _passed(seen.looks.get(one["container"])) for one in awaited}
         waited_s = clock() - began

@@ -67,7 +67,7 @@ def _joined(first: Answer, later: Answer) -> Answer:
     found = [finding_from_dict(one) for one in [*first["findings"], *(later.get("findings") or ())]]
     messages = [str(answer["msg"]) for answer in (first, later) if answer.get("failed") and answer.get("msg")]
     joined = {
-        **first,
+        **{key: value for key, value in first.items() if key != "looks"},  # these are of before the later starts
         "changed": bool(first.get("changed") or later.get("changed")),
         "failed": bool(first.get("failed") or later.get("failed")),
         "stacks": stacks,
