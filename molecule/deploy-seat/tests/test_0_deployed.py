@@ -94,7 +94,7 @@ def test_files_have_their_modes_and_no_leftovers_lie_beside_them(lab, stack):
     assert lab.sh(f"stat -c '%a %U:%G' {folder} {folder}/compose.yaml {folder}/.last-good").splitlines() == [
         "755 root:root", "644 root:root", "700 root:root",
     ]  # fmt: skip
-    assert set(lab.sh(f"ls -A {folder}").split()) - {".previous-good"} == {"compose.yaml", ".last-good"}
+    assert set(lab.sh(f"ls -A {folder}").split()) - {".previous-good"} == {"compose.yaml", ".last-good", ".made.json"}
 
 
 def test_vllms_command_line_carries_the_pinned_kv_bytes_and_the_table_in_host_ram(lab, rendered):
