@@ -151,7 +151,7 @@ def test_a_run_that_is_killed_in_the_middle_is_healed_by_the_next(lab, scratch):
     assert lab.get(8022, "/v1/models") == "200"
     assert "tier" not in lab.inspect("flash-next")["Config"]["Labels"]
     left = set(lab.sh("ls -A /opt/docker/compose/flash-next-seat").split())
-    assert left - {".previous-good"} == {"compose.yaml", ".last-good"}
+    assert left - {".previous-good"} == {"compose.yaml", ".last-good", ".made.json"}
     assert deployed("flash-next").changed == 0
 
 
