@@ -49,7 +49,9 @@ def _recipe(ports: list[int]) -> list[str]:
 
 def recipe_key(ports: list[int]) -> str:
     """What a container must have been made from to be used as it is."""
-    return text_key(HOST_BASE.tag, str(PROJECT), *_recipe(ports), *_FIRST_PROCESS)
+    # the pinned key is part of it: a checkout that was made anew at the same path has other keys
+    pinned = ssh.HOST_KEY.with_suffix(".pub").read_text()
+    return text_key(HOST_BASE.tag, str(PROJECT), pinned, *_recipe(ports), *_FIRST_PROCESS)
 
 
 def find() -> Found | None:
