@@ -76,7 +76,8 @@ def _why_replaced(found: host.Found) -> str:
         return "it was never started, an earlier run was interrupted"
     if found.project != str(PROJECT):
         return f"it was made by the checkout in {found.project}"
-    return "what it is made from has changed (base image, published ports, keys or settings); what is deployed on it is lost"
+    changed = "base image, published ports, keys or settings"
+    return f"what it is made from has changed ({changed}); what is deployed on it is lost"
 
 
 def reset() -> None:
