@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from .host import Host
 from .plain_words import problems_of
-from .problems import DeclarationError, Path, Problem, did_you_mean, listed
+from .problems import DeclarationError, Problem, did_you_mean, listed
 from .seat import Seat
 from .site import Site
 from .stack import Stack
@@ -226,10 +226,3 @@ def _with_cards(problem: Problem, origins: dict[str, Source], hosts: dict[str, H
         return problem
     cards = listed(f'"{card}"' for card in host.gpus)
     return replace(problem, allowed=f"a card of {host.host}, in quotes: {cards}")
-
-
-def origin_problem(
-    fleet: Fleet, subject: str, path: Path, message: str, allowed: str = "", remedy: str = ""
-) -> Problem:
-    """A Problem at a place of a loaded record."""
-    return fleet.origins[subject].problem(path, message, allowed, remedy)

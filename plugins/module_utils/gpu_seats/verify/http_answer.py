@@ -75,11 +75,6 @@ def ask(
     return Answer(outcome, elapsed_s=time.monotonic() - began, detail=detail)
 
 
-def ask_json(address: str, port: int, path: str, data: Any, limit_s: float) -> Answer:
-    body = json.dumps(data).encode("utf-8")
-    return ask(address, port, "POST", path, limit_s, body, {"Content-Type": "application/json"})
-
-
 def _body(response: http.client.HTTPResponse, deadline: float) -> bytes:
     parts: list[bytes] = []
     size = 0
@@ -94,4 +89,4 @@ def _body(response: http.client.HTTPResponse, deadline: float) -> bytes:
     return b"".join(parts)
 
 
-__all__ = ["Answer", "ask", "ask_json"]
+__all__ = ["Answer", "ask"]

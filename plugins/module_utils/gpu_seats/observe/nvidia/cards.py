@@ -169,3 +169,20 @@ def _limit_findings(card: GpuCard, cells: dict[str, Cell], subject: str, where: 
 def _some(errors: dict[str, str]) -> str:
     """The printed texts of an error, each once."""
     return ", ".join(sorted(set(errors.values()))) or "no value"
+
+
+def process_of_report(
+    pid: int | None, name: Cell, memory: Cell, kind: Cell, uuid: str | None, bus: str | None
+) -> GpuProcess:
+    """A process as the reports of ``-q`` and ``-q -x`` tell it, below the card of that UUID and bus id."""
+    return with_reasons(
+        GpuProcess(
+            pid=pid,
+            name=name.text,
+            gpu_uuid=uuid,
+            gpu_bus_id=bus,
+            used_memory_mib=values.mib(memory.text) if memory.text else None,
+            type=kind.text,
+        ),
+        {"name": name.reason, "used_memory_mib": memory.reason or "not understood", "type": kind.reason},
+    )

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..records import Parsed, with_reasons
 from . import values
-from .cards import GpuInventory, GpuProcess, card_findings, card_from_cells
+from .cards import GpuInventory, GpuProcess, card_findings, card_from_cells, process_of_report
 from .values import Cell, cell
 
 _GPU_LINE = re.compile(rf"^GPU\s+({values.BUS_ID})\s*$")
@@ -182,14 +182,4 @@ def _processes(section: _Node, uuid: str | None, bus: str | None) -> list[GpuPro
 
 def _process(pairs: dict[str, str | None], uuid: str | None, bus: str | None) -> GpuProcess:
     name, memory, kind = (cell(pairs.get(key)) for key in ("Name", "Used GPU Memory", "Type"))
-    return with_reasons(
-        GpuProcess(
-            pid=_whole(pairs.get("Process ID")),
-            name=name.text,
-            gpu_uuid=uuid,
-            gpu_bus_id=bus,
-            used_memory_mib=values.mib(memory.text) if memory.text else None,
-            type=kind.text,
-        ),
-        {"name": name.reason, "used_memory_mib": memory.reason or "not understood", "type": kind.reason},
-    )
+    return process_of_report(_whole(pairs.get("Process ID")), name, memory, kind, uuid, bus)

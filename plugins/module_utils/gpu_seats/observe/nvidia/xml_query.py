@@ -11,7 +11,7 @@ from ...findings import finding
 from ..jsontext import truncated
 from ..records import Parsed, with_reasons
 from . import values
-from .cards import GpuInventory, GpuProcess, card_findings, card_from_cells, subject_of
+from .cards import GpuInventory, GpuProcess, card_findings, card_from_cells, process_of_report, subject_of
 from .values import Cell, cell
 
 _PATHS = {
@@ -174,14 +174,4 @@ def _instance(element: ElementTree.Element) -> dict[str, Any]:
 
 def _process(element: ElementTree.Element, uuid: str | None, bus: str | None) -> GpuProcess:
     name, memory, kind = (cell(element.findtext(tag)) for tag in ("process_name", "used_memory", "type"))
-    return with_reasons(
-        GpuProcess(
-            pid=_whole(element.findtext("pid")),
-            name=name.text,
-            gpu_uuid=uuid,
-            gpu_bus_id=bus,
-            used_memory_mib=values.mib(memory.text) if memory.text else None,
-            type=kind.text,
-        ),
-        {"name": name.reason, "used_memory_mib": memory.reason or "not understood", "type": kind.reason},
-    )
+    return process_of_report(_whole(element.findtext("pid")), name, memory, kind, uuid, bus)
