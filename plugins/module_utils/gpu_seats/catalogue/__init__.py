@@ -5,9 +5,22 @@
 
 from __future__ import annotations
 
-from . import compose, declaration, docker_texts, engine, gpu, host, model_files, observing, ports, seat, vram
+from . import (
+    compose,
+    declaration,
+    docker_texts,
+    engine,
+    gpu,
+    host,
+    model_files,
+    observing,
+    ports,
+    power,
+    seat,
+    vram,
+)
 from .kind import FindingKind
 
-_AREAS = (declaration, host, gpu, vram, ports, compose, docker_texts, seat, engine, model_files, observing)
+_AREAS = (declaration, host, gpu, vram, power, ports, compose, docker_texts, seat, engine, model_files, observing)
 
 CATALOGUE: dict[str, FindingKind] = {code: kind for area in _AREAS for code, kind in area.KINDS.items()}
