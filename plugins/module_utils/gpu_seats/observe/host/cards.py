@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,6 +15,7 @@ from ..nvidia.cards import GpuCard, GpuProcess
 from ..nvidia.query import parse_query
 from ..nvidia.versions import DriverVersion, parse_module_version
 from ..records import Parsed, unique
+from .card_memory import Look, settled_look
 
 Run = Callable[[Sequence[str], float], CommandResult]
 
@@ -43,23 +45,20 @@ def observed_cards(run: Run, declared_ids: Sequence[str]) -> dict[str, Any]:
     One card that can't be opened aborts the whole query, so the others are then asked one by one: by `declared_ids`
     (UUIDs or bus ids), or by the driver's own list where none are declared.
     """
-    # asked side by side: each call of nvidia-smi opens every card
-    with ThreadPoolExecutor(1) as beside:
-        holders = beside.submit(_processes, run)
-        parsed, ended = _query(run, [])
-        processes, more = holders.result()
+    look = settled_look(lambda: _look(run), time.sleep)
+    parsed, ended, unasked = look.rest
+    cards, processes = look.cards, look.processes
     findings = [*parsed.findings, *command_findings(ended, "tool:nvidia-smi")]
-    cards = parsed.of(GpuCard)
     stopped = any(one.code in _CARD_IS_LOST for one in parsed.findings)
     if stopped:
-        cards, more = _one_by_one(run, declared_ids or _driver_list())
-        findings += more
+        cards, of_one = _one_by_one(run, declared_ids or _driver_list())
+        findings += of_one
     nothing_there = any(one.code == "gpu.no_devices" for one in findings)
     known = bool(cards) or nothing_there
     counted = len(cards) if cards and not stopped else 0 if nothing_there else None
     reason = next((one.message for one in findings if one.fails), "nvidia-smi gave no answer")
     if not cards:
-        processes, more = None, []
+        processes, unasked = None, []
     module = _loaded_module()
     for one in findings:
         if one.code == "gpu.driver_mismatch" and module is not None:
@@ -72,10 +71,19 @@ def observed_cards(run: Run, declared_ids: Sequence[str]) -> dict[str, Any]:
         "unknown": {
             **({} if known else {"cards": reason}),
             **({} if counted is not None else {"card_count": reason}),
-            **({} if processes is not None else {"processes": next((one.message for one in more), reason)}),
+            **({} if processes is not None else {"processes": next((one.message for one in unasked), reason)}),
         },
-        "findings": [one.as_dict() for one in unique([*findings, *more])],
+        "findings": [one.as_dict() for one in unique([*findings, *unasked])],
     }
+
+
+def _look(run: Run) -> Look:
+    """Cards and processes, asked side by side: each call of nvidia-smi opens every card."""
+    with ThreadPoolExecutor(1) as beside:
+        holders = beside.submit(_processes, run)
+        parsed, ended = _query(run, [])
+        processes, unasked = holders.result()
+    return Look(parsed.of(GpuCard), processes, (parsed, ended, unasked))
 
 
 def _query(run: Run, selection: Sequence[str]) -> tuple[Parsed, CommandResult]:
