@@ -1,4 +1,4 @@
-"""Fixtures of the scenario: the lab host and a copy of the project to spoil."""
+"""Fixtures of every scenario: the lab host and a copy of the project to spoil."""
 
 from __future__ import annotations
 
