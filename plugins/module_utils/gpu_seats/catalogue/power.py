@@ -9,7 +9,7 @@ KINDS: dict[str, FindingKind] = {
         "error",
         "A card's declared limit is above the ceiling that its host declares for caps, so the circuit's sums do not "
         "hold. The firmware's own maximum is no operating point.",
-        "Lower the cap (power.caps in the host file), or calculate the circuit anew and raise the ceiling with a reason.",
+        "Lower the cap (power.caps in the host file), or calculate the circuit anew, then raise the ceiling.",
     ),
     "power.cap_above_stock": FindingKind(
         "error",
