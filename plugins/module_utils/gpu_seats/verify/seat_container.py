@@ -9,6 +9,7 @@ from ..apply.docker_state import Standing
 from ..apply.made import WORKING_DIRECTORY, is_remade_by_hand, read_made
 from ..apply.wanted import LABEL_DIGEST
 from ..findings import Finding, finding
+from .inside_answer import InsideAnswer
 from .seat_steps import SeatCheck, Step
 
 LOOPING = 2
@@ -51,34 +52,27 @@ def age_s(container: Standing, now_s: float) -> float:
     return max(0.0, now_s - started.timestamp()) if started.year > 1 else 0.0
 
 
-def gpus_step(check: SeatCheck, rc: int | None, output: str) -> tuple[Step, list[Finding]]:
+def gpus_step(check: SeatCheck, answer: InsideAnswer) -> tuple[Step, list[Finding]]:
     """The step `gpus`, from ``nvidia-smi -L`` run inside the container."""
-    from ..observe.nvidia.cards import GpuCard
-    from ..observe.nvidia.parse import parse_nvidia_smi
-
-    if _is_absent(rc, output):
+    if answer.hung:
+        text = f"nvidia-smi inside {check.container} gave no answer within {answer.limit_s:.0f} s"
+        return Step("gpus", "failed", text), [finding("command.hung", check.subject, text)]
+    if answer.absent:
         text = "nvidia-smi is not in the container: which cards it sees is not known"
-        return Step("gpus", "skipped", text), [finding("seat.gpus_unknown", check.subject, text, {"rc": rc})]
-    parsed = parse_nvidia_smi(output, rc, "nvidia-smi -L")
-    seen = [card.uuid or f"index {card.index}" for card in parsed.of(GpuCard)]
-    wanted = list(check.gpus)
+        return Step("gpus", "skipped", text), [finding("seat.gpus_unknown", check.subject, text, {"rc": answer.rc})]
+    seen, wanted = list(answer.seen), list(check.gpus)
     by_uuid = all(one.startswith(("GPU-", "MIG-")) for one in wanted)
     if seen and (set(seen) == set(wanted) if by_uuid else len(seen) == len(wanted)):
         return Step("gpus", "ok", f"sees {len(seen)} card(s): {', '.join(seen)}"), []
-    failing = [one for one in parsed.findings if one.fails]
-    if failing:
+    if answer.problems:
         about = [
             finding(one.code, check.subject, f"inside {check.container}: {one.message}", one.evidence, one.remedy)
-            for one in failing
+            for one in answer.problems
         ]
         return Step("gpus", "failed", about[0].message), about
     text = f"{check.container} sees {', '.join(seen) or 'no card'}, {', '.join(wanted)} is declared"
-    facts = {"wanted": wanted, "seen": seen, "rc": rc, "output": output[:400]}
+    facts = {"wanted": wanted, "seen": seen, "rc": answer.rc, "output": answer.output[:400]}
     return Step("gpus", "failed", text), [finding("seat.gpus_differ", check.subject, text, facts)]
-
-
-def _is_absent(rc: int | None, output: str) -> bool:
-    return rc in (126, 127) or "executable file not found" in output or "no such file or directory" in output
 
 
 def _drift(check: SeatCheck, container: Standing) -> list[Finding]:

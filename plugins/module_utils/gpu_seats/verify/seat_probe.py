@@ -13,13 +13,13 @@ from ..findings import Finding, finding
 from ..observe.engine_api import EngineRefusedError, EngineUnreachableError
 from .connects import Connect, connect, reach_address
 from .http_answer import ask
+from .inside_answer import ask_inside
 from .published_ports import WantedPort, binding_finding
 from .seat_answers import Ask, completion_step, health_step, model_step
 from .seat_container import age_s, container_step, gpus_step, is_looping
 from .seat_log import EARLIER_START, TAIL_LINES, LogReading, read_log
 from .seat_steps import SeatCheck, Step
 
-GPU_QUERY_LIMIT_S = 20.0
 CONNECT_LIMIT_S = 3.0
 _AT_A_TIME = 8
 
@@ -147,7 +147,7 @@ def _walk(seen: SeatLook, outside: Outside, waited_s: float, passed: set[str]) -
 
 def _gpus(check: SeatCheck, container: Standing, outside: Outside) -> tuple[Step, list[Finding]]:
     """The step `gpus`. What nvidia-smi left unsaid because its container ended meanwhile says nothing of the cards."""
-    asked = _asked_gpus(check, outside)
+    asked = gpus_step(check, ask_inside(outside.engine, check.container))
     if asked[0].status == "ok":
         return asked
     data = outside.engine.inspect(check.container)
@@ -155,19 +155,6 @@ def _gpus(check: SeatCheck, container: Standing, outside: Outside) -> tuple[Step
     if after is not None and after.status == "running" and after.started_at == container.started_at:
         return asked
     return Step("gpus", "waiting", f"{container.name} ended while nvidia-smi ran in it"), []
-
-
-def _asked_gpus(check: SeatCheck, outside: Outside) -> tuple[Step, list[Finding]]:
-    try:
-        rc, output = outside.engine.execute(check.container, ["nvidia-smi", "-L"], limit_s=GPU_QUERY_LIMIT_S)
-    except EngineRefusedError as refused:
-        rc, output = 127, refused.message
-    except EngineUnreachableError as problem:
-        if problem.reason != "timeout":
-            raise
-        text = f"nvidia-smi inside {check.container} gave no answer within {GPU_QUERY_LIMIT_S:.0f} s"
-        return Step("gpus", "failed", text), [finding("command.hung", check.subject, text)]
-    return gpus_step(check, rc, output)
 
 
 def _port(
