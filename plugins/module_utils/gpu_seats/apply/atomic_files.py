@@ -7,6 +7,7 @@ one in one step. A full disk, a kill or a power cut leaves either the old file o
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import stat
 from dataclasses import dataclass
@@ -22,7 +23,10 @@ TEMPORARY_PREFIX = ".gpu-seats-new."
 
 @dataclass(frozen=True)
 class WantedFile:
-    """One file as it is to be. mode: permission bits. uid, gid: numbers, None keeps what is there."""
+    """One file as it is to be. mode: permission bits. uid, gid: numbers, None keeps what is there.
+
+    binary: the bytes of a file that is no text; `content` is then what a diff shows in their place.
+    """
 
     path: str
     content: str
@@ -30,6 +34,20 @@ class WantedFile:
     secret: bool = False
     uid: int | None = None
     gid: int | None = None
+    binary: bytes | None = None
+
+    @property
+    def data(self) -> bytes:
+        return self.content.encode("utf-8") if self.binary is None else self.binary
+
+
+def binary_file(path: str, data: bytes, mode: int = 0o644) -> WantedFile:
+    """A wanted file that is no text: a diff shows its size and digest."""
+    return WantedFile(path, _described(data), mode, binary=data)
+
+
+def _described(data: bytes) -> str:
+    return f"({len(data)} bytes, sha256 {hashlib.sha256(data).hexdigest()})\n"
 
 
 @dataclass(frozen=True)
@@ -103,11 +121,12 @@ def file_change(wanted: WantedFile) -> FileChange:
         return FileChange(wanted, None, False, True, None)
     except OSError as error:
         raise FileError(wanted.path, error, "read") from error
+    before: str | None
     try:
-        before: str | None = raw.decode("utf-8")
+        before = raw.decode("utf-8") if wanted.binary is None else _described(raw)
     except UnicodeDecodeError:
         before = None
-    same = raw == wanted.content.encode("utf-8")
+    same = raw == wanted.data
     return FileChange(wanted, before, True, not same, stat.S_IMODE(status.st_mode), status.st_uid)
 
 
@@ -167,7 +186,7 @@ def _replace(path: Path, wanted: WantedFile) -> None:
     descriptor = os.open(str(temporary), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as stream:
-            stream.write(wanted.content.encode("utf-8"))
+            stream.write(wanted.data)
             stream.flush()
             os.fchmod(stream.fileno(), wanted.mode)
             uid, gid = _owner(path, wanted)
@@ -208,6 +227,7 @@ __all__ = [
     "FileChange",
     "FileError",
     "WantedFile",
+    "binary_file",
     "file_change",
     "make_directory",
     "remove_leftovers",

@@ -17,10 +17,25 @@ from . import (
     ports,
     power,
     seat,
+    systemd,
     vram,
 )
 from .kind import FindingKind
 
-_AREAS = (declaration, host, gpu, vram, power, ports, compose, docker_texts, seat, engine, model_files, observing)
+_AREAS = (
+    declaration,
+    host,
+    systemd,
+    gpu,
+    vram,
+    power,
+    ports,
+    compose,
+    docker_texts,
+    seat,
+    engine,
+    model_files,
+    observing,
+)
 
 CATALOGUE: dict[str, FindingKind] = {code: kind for area in _AREAS for code, kind in area.KINDS.items()}
