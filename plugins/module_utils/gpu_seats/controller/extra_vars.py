@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from .declared_faults import PlayHostError
 
-TAKEN = ("seat", "rollback", "pull", "take_over", "json", "prometheus")
+TAKEN = ("seat", "rollback", "pull", "take_over", "json", "prometheus", "host", "site", "picture")
 _ALIKE = 0.75
 
 
