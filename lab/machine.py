@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Mapping
 
 from .command import LabError, as_root, run
 from .progress import say, step
@@ -26,15 +27,15 @@ def has_program(name: str) -> bool:
     return shutil.which(name, path=f"{os.environ.get('PATH', '')}:{_SYSTEM_PATH}") is not None
 
 
-def missing_packages() -> list[str]:
+def missing_packages(programs: Mapping[str, str] = PROGRAMS) -> list[str]:
     """Debian packages for the programs that are not there, in a stable order, each once."""
-    absent = [package for program, package in PROGRAMS.items() if not has_program(program)]
+    absent = [package for program, package in programs.items() if not has_program(program)]
     return list(dict.fromkeys(absent))
 
 
-def install_missing_packages() -> None:
+def install_missing_packages(programs: Mapping[str, str] = PROGRAMS) -> None:
     """Install what is missing with apt-get, after saying so. LabError on a machine without apt-get or sudo."""
-    packages = missing_packages()
+    packages = missing_packages(programs)
     if not packages:
         return
     names = " ".join(packages)
@@ -48,7 +49,7 @@ def install_missing_packages() -> None:
         run(as_root([*apt_get, "update"]), timeout_s=300, check=False)
         known = [package for package in packages if _apt_knows(package)]
         run(as_root([*apt_get, "-y", "install", "--no-install-recommends", *known]), timeout_s=900)
-    still = missing_packages()
+    still = missing_packages(programs)
     if still:
         raise LabError(f"still missing after the installation: {' '.join(still)}; see /var/log/apt/term.log")
 
