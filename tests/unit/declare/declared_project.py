@@ -63,11 +63,21 @@ gpu_seats_host:
   address: 10.251.50.54
   former_names: [10.250.50.54]
   gpus:
-    "2": {model: card, vram: 97887MiB, uuid: GPU-5e7a0002-c0de-4000-8000-000000000002, power_cap: 275W}
+    "2": {model: card, vram: 97887MiB, uuid: GPU-5e7a0002-c0de-4000-8000-000000000002}
     "3":
       model: card
       vram: 97887MiB
       reserve: {full_size_from: 90GiB, tenants: on_demand, reason: kept for a big seat}
+      power_limits: {min: 250W, default: 300W, max: 325W}
+  power:
+    baseline: {watts: 313W, standing: derived, how: what the BMC reads less the cards}
+    under_load: {watts: 400W, low: 384W, high: 420W, standing: measured, on: 2026-09-19, how: a clamp meter}
+    supply_loss: {reads: unknown, low: 0.08, high: 0.10, reason: nobody knows}
+    caps:
+      limit: 275W
+      cards: {"3": 260W}
+      ceiling: 300W
+      reason: the circuit
 some_ansible_variable: "{{ lookup('env', 'HOME') }}"
 """
 
@@ -77,6 +87,10 @@ gpu_seats_site:
   summary: a site
   circuits:
     main: {kind: breaker, amps: 20, volts: 120, feeds: [fv-ml1], standing: confirmed, reason: said so}
+    second: {kind: inlet, amps: 12, volts: 120, feeds: [unit], standing: derived, reason: on its label}
+    unit: {kind: ups, rating_va: 1500, power_factor: 0.6, feeds: [nas], standing: assumed, reason: on its label}
+  loads:
+    nas: {summary: a box, watts: {watts: 60W, standing: estimate}}
 """
 
 INVENTORY = "all: {children: {gpu_hosts: {hosts: {fv-ml1: }}, site_fv: {hosts: {fv-ml1: }}}}\n"

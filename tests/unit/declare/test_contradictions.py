@@ -11,15 +11,13 @@ from declared_project import HOST, HOST_FILE, STACK, STACK_FILE, TENANT, problem
 from gpu_seats.declare.fleet import load_fleet
 from gpu_seats.declare.problems import DeclarationError
 
-LIMITS = "power_cap: 275W, power_limits: {min: 100W, default: 200W, max: 250W}"
 TENANT_FILE = "stacks/blender/stack.yml"
 UUID = "uuid: GPU-5e7a0002-c0de-4000-8000-000000000002"
 BUS = 'bus_id: "00000000:41:00.0"'
 HOST_CASES = {
-    "a cap above the card's limits": ("power_cap: 275W", LIMITS, "gpus.2.power_cap", "100W to 250W"),
     "limits in the wrong order": (
-        "power_cap: 275W",
-        "power_limits: {min: 300W, default: 200W, max: 250W}",
+        f"{UUID}}}",
+        f"{UUID}, power_limits: {{min: 300W, default: 200W, max: 250W}}}}",
         "gpus.2.power_limits",
         "min, default, max rise",
     ),
@@ -30,8 +28,8 @@ HOST_CASES = {
         "also the uuid of card 2 of fv-ml1",
     ),
     "two cards in one slot, spelled in two ways": (
-        'power_cap: 275W}\n    "3":\n      model: card',
-        f'{BUS}}}\n    "3":\n      bus_id: "0000:41:00.0"\n      model: card',
+        f'{UUID}}}\n    "3":\n      model: card',
+        f'{UUID}, {BUS}}}\n    "3":\n      bus_id: "0000:41:00.0"\n      model: card',
         "gpus.3.bus_id",
         "also the bus_id of card 2",
     ),
@@ -42,8 +40,8 @@ HOST_CASES = {
         "at most 97247MiB",
     ),
     "a driver that keeps the whole card": (
-        "power_cap: 275W",
-        "driver_reserve: 100GiB",
+        f"{UUID}}}",
+        f"{UUID}, driver_reserve: 100GiB}}",
         "gpus.2.driver_reserve",
         "leaves nothing",
     ),

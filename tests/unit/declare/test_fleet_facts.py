@@ -9,6 +9,7 @@ import pytest
 from gpu_seats.declare.fleet import Fleet, load_fleet
 from gpu_seats.declare.seat import Seat
 from gpu_seats.declare.workload import Workload
+from gpu_seats.plan.power.caps import declared_caps
 
 ROOT = Path(__file__).parents[3]
 DORMANT = (
@@ -210,18 +211,22 @@ def test_fv_ml1_as_its_page_has_it(fleet: Fleet) -> None:
     assert host.bmc and host.bmc.vault == "ana-ml2/bmc-infra-ops"
 
 
-def test_the_circuit_of_fv_carries_its_load(fleet: Fleet) -> None:
-    """1920 W continuous; 4 x 275 + 400 + 125 = 1625 W is about 85 % of it, and 295 W are left."""
+def test_the_circuit_of_fv_as_its_page_has_it(fleet: Fleet) -> None:
+    """What its sum is, with its loads, is a test of the planner."""
     circuit = fleet.sites["fv"].circuits["fv-20a"]
-    assert circuit.amps and circuit.volts
-    continuous = circuit.amps * circuit.volts * circuit.continuous
-    loads = 0.0
-    for name in circuit.feeds:
-        host = fleet.hosts[name]
-        assert host.power and host.power.under_load
-        loads += host.power.under_load + sum(gpu.power_cap or 0 for gpu in host.gpus.values())
-    assert (continuous, loads, continuous - loads) == (1920, 1625, 295)
-    assert round(100 * loads / continuous) == 85
+    assert (circuit.absolute_watts, circuit.continuous_watts) == (2400, 1920)
+    assert {name: one.in_use for name, one in fleet.sites["fv"].circuits.items()} == {
+        "fv-20a": True,
+        "fv-ups-inlet": False,
+        "fv-ups": False,
+    }
+    caps = declared_caps(fleet.hosts["fv-ml1"])
+    assert [(one.card, one.limit_watts, one.ceiling_watts, one.default_watts) for one in caps.values()] == [
+        (card, 275, 300, 300) for card in "0123"
+    ]
+    assert {one.uuid for one in caps.values()} == {gpu.uuid for gpu in fleet.hosts["fv-ml1"].gpus.values()}
+    assert all("325 W is the firmware's ceiling" in one.reason for one in caps.values())
+    assert declared_caps(fleet.hosts["irv-ml1"]) == {}
 
 
 def test_what_no_document_gives_is_marked(fleet: Fleet) -> None:

@@ -23,11 +23,11 @@ FILES = {
 
 
 class _JsonLikeLoader(yaml.SafeLoader):
-    """Reads as an editor's YAML 1.2 parser does where it matters here: dates are text."""
+    """Reads as an editor's YAML 1.2 parser does where it matters here: dates are text, and so is the key ``on``."""
 
 
 _JsonLikeLoader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith(":timestamp")]
+    first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith(":timestamp") and first not in "oO"]
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
 
@@ -74,7 +74,11 @@ def test_the_fleet_has_files_of_each_kind() -> None:
         ("stack", spoilt(TENANT, "    image: blender:4.5\n", "")),
         ("host", spoilt(HOST, "gpu_seats_host", "gpu_seat_host")),
         ("host", spoilt(HOST, '"2":', '"two":')),
-        ("host", spoilt(HOST, "275W", "275")),
+        ("host", spoilt(HOST, "limit: 275W", "limit: 275")),
+        ("host", spoilt(HOST, "{watts: 313W, standing: derived, how: what the BMC reads less the cards}", "313W")),
+        ("host", spoilt(HOST, "on: 2026-09-19, ", "")),
+        ("site", spoilt(SITE, ", amps: 20", "")),
+        ("site", spoilt(SITE, "kind: breaker", "kind: ups")),
         ("site", spoilt(SITE, "kind: breaker", "kind: braker")),
         ("site", spoilt(SITE, "amps: 20", "amps: 0")),
     ],

@@ -9,9 +9,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from .circuit_checks import circuit_problems
 from .fleet import Fleet
 from .host import Host
 from .host_checks import host_problems
+from .power_checks import power_problems
 from .problems import Path, Problem, did_you_mean, dotted, listed
 from .seat import Seat
 from .site import Site
@@ -33,6 +35,8 @@ def cross_problems(fleet: Fleet, seen: dict[str, set[str]]) -> list[Problem]:
     for stack in fleet.stacks.values():
         problems += _stack_problems(fleet, stack, seen)
     problems += host_problems(fleet)
+    problems += power_problems(fleet, seen)
+    problems += circuit_problems(fleet, seen)
     problems += _assumed_without_a_key(fleet)
     problems += _repeated_names(fleet)
     problems += _repeated_aliases(fleet)

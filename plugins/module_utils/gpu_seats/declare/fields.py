@@ -75,6 +75,13 @@ def _with_unit(parse: Any) -> Any:
     return convert
 
 
+def _watts(text: object) -> float:
+    """`watts`, with words of its own for a minus sign."""
+    if isinstance(text, (str, int, float)) and not isinstance(text, bool) and str(text).strip().startswith("-"):
+        raise UnitError(f"{text!r} is negative: nothing draws less than 0W")
+    return watts(text)
+
+
 SERVED_NAME = r"^[A-Za-z0-9._/][^\s]*$"
 _SIZE_PATTERN = r"^\d+(\.\d+)?\s*([KMGT]iB|[kMGT]?B)$"
 SizeMib = Annotated[
@@ -90,7 +97,7 @@ HeldSizeMib = Annotated[
 """A size that can't be 0."""
 Watts = Annotated[
     float,
-    BeforeValidator(_with_unit(watts)),
+    BeforeValidator(_with_unit(_watts)),
     WithJsonSchema({"type": "string", "pattern": r"^\d+(\.\d+)?\s*k?W$", "examples": ["275W"]}),
 ]
 Seconds = Annotated[

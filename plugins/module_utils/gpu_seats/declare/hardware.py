@@ -1,44 +1,12 @@
-"""What a host is built of and how it is kept, as far as someone read it: power, pools, drives, maintenance."""
+"""What a host is built of and how it is kept, as far as someone read it: pools, drives, maintenance."""
 
 from __future__ import annotations
 
-from typing import Literal, Optional
+from typing import Optional
 
 from pydantic import Field
 
-from .fields import Date, Record, SizeMib, Watts
-
-
-class PowerLimits(Record):
-    """Limits of one card as ``nvidia-smi -q -d POWER`` gives them. `max` is the firmware's ceiling, no target."""
-
-    min: Watts
-    default: Watts
-    max: Watts
-
-
-class PowerReading(Record):
-    """One reading of the whole machine by its BMC, and of the cards at the same time."""
-
-    date: Date
-    source: str
-    instantaneous: Optional[Watts] = None
-    minimum: Optional[Watts] = None
-    maximum: Optional[Watts] = None
-    average: Optional[Watts] = None
-    gpus: list[Watts] = Field(default_factory=list, description="Draw of each card, by index")
-    remark: Optional[str] = None
-
-
-class Power(Record):
-    """What a machine draws besides its cards, and what is known of it. Watts of cards come from their caps."""
-
-    baseline: Optional[Watts] = Field(None, description="Machine without its cards, idle")
-    under_load: Optional[Watts] = Field(None, description="Machine without its cards, under load")
-    standing: Literal["measured", "derived", "estimate", "assumed"] = "estimate"
-    cap_reason: Optional[str] = Field(None, description="Why the cards are capped as they are")
-    readings: list[PowerReading] = Field(default_factory=list)
-    unknown: list[str] = Field(default_factory=list, description="What nobody has measured")
+from .fields import Date, Record, SizeMib
 
 
 class Pool(Record):

@@ -6,8 +6,9 @@ from typing import Literal, Optional
 
 from pydantic import Field
 
-from .fields import AbsolutePath, Address, Assumed, CardId, HeldSizeMib, Name, Port, Record, SizeMib, Watts
-from .hardware import Drive, Maintenance, Pool, Power, PowerLimits
+from .fields import AbsolutePath, Address, Assumed, CardId, HeldSizeMib, Name, Port, Record, SizeMib
+from .hardware import Drive, Maintenance, Pool
+from .power import FIGURE_EXAMPLE, Power, PowerLimits, WattsFigure
 from .workload import Note
 
 
@@ -30,8 +31,7 @@ class Gpu(Record):
     bus_id: Optional[str] = Field(None, pattern=r"^[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7]$")
     driver_reserve: SizeMib = Field(640.0, description="What the driver keeps of the card for itself")
     reserve: Optional[Reserve] = Field(None, description="Rule of a card that is kept empty on purpose")
-    power_limits: Optional[PowerLimits] = None
-    power_cap: Optional[Watts] = Field(None, description="Enforced limit; the reason stands in power.cap_reason")
+    power_limits: Optional[PowerLimits] = Field(None, description="What the card takes; its cap stands in power.caps")
 
 
 class Bmc(Record):
@@ -41,6 +41,11 @@ class Bmc(Record):
     product: Optional[str] = None
     url: Optional[str] = None
     vault: Optional[str] = Field(None, description="Where its credentials are kept; never the credentials")
+    draw: Optional[WattsFigure] = Field(
+        None,
+        description="What it takes, where a circuit feeds <host>/bmc apart from its host",
+        examples=[FIGURE_EXAMPLE],
+    )
 
 
 class Paths(Record):

@@ -47,12 +47,6 @@ def _size_problems(source: Source, path: Path, gpu: Gpu) -> Iterator[Problem]:
 
 def _power_problems(source: Source, path: Path, gpu: Gpu) -> Iterator[Problem]:
     limits = gpu.power_limits
-    if limits is None:
-        return
-    if not limits.min <= limits.default <= limits.max:
+    if limits is not None and not limits.min <= limits.default <= limits.max:
         message = "are not in order: min, default, max rise"
         yield source.problem((*path, "power_limits"), message, remedy="read them: nvidia-smi -q -d POWER")
-    elif gpu.power_cap is not None and not limits.min <= gpu.power_cap <= limits.max:
-        message = "is outside what the card takes"
-        allowed = f"{limits.min:g}W to {limits.max:g}W (power_limits)"
-        yield source.problem((*path, "power_cap"), message, allowed)

@@ -45,7 +45,7 @@ def _record_schema(name: str, body: dict[str, Any]) -> dict[str, Any]:
     body = _as_written(body)
     for key in _BY_HAND_NEVER:
         body.get("properties", {}).pop(key, None)
-    rules = _STATE_RULES.get(name)
+    rules = _RULES.get(name)
     return {**body, "allOf": rules} if rules else body
 
 
@@ -93,13 +93,18 @@ def _is_written_default(node: dict[str, Any]) -> bool:
     return not (node.get("type") == "string" and not isinstance(default, str))
 
 
-def _when(states: list[str], *required: str) -> dict[str, Any]:
-    """In one of `states` the keys `required` must be there."""
-    condition = {"properties": {"state": {"enum": states}}, "required": ["state"]}
+def _when(states: list[str], *required: str, key: str = "state") -> dict[str, Any]:
+    """Where `key` is one of `states` the keys `required` must be there."""
+    condition = {"properties": {key: {"enum": states}}, "required": [key]}
     return {"if": condition, "then": {"required": list(required)}}
 
 
-_STATE_RULES = {
+_RULES = {
     "Seat": [_when(["serving", "on_demand"], "image", "gpus", "port"), _when(["retired"], "reason")],
     "Service": [_when(["serving", "on_demand"], "image"), _when(["retired"], "reason")],
+    "Circuit": [
+        _when(["breaker", "inlet", "pdu"], "amps", "volts", key="kind"),
+        _when(["ups"], "rating_va", "power_factor", key="kind"),
+    ],
+    "WattsFigure": [_when(["measured"], "on", "how", key="standing")],
 }

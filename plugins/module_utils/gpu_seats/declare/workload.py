@@ -20,7 +20,6 @@ from .fields import (
     Record,
     SeatState,
     SizeMib,
-    Watts,
 )
 
 
@@ -32,14 +31,16 @@ class Note(Record):
 
 
 class Claim(Record):
-    """What a workload may use at its peak: `vram` on each of its cards, `host_ram` and `watts` in all."""
+    """What a workload may use at its peak: `vram` on each of its cards, `host_ram` in all.
+
+    Watts are no claim: a loaded card is counted with its cap (``power.caps`` of the host).
+    """
 
     vram: Optional[HeldSizeMib] = Field(None, description="Peak on each of its cards")
     vram_at_rest: Optional[SizeMib] = Field(
         None, description="What it holds when idle; the rest is headroom it must find"
     )
     host_ram: Optional[SizeMib] = None
-    watts: Optional[Watts] = None
 
 
 class OnDemand(Record):
