@@ -22,6 +22,33 @@ KINDS: dict[str, FindingKind] = {
         "A card's declared limit is below what the card takes: nvidia-smi refuses it, and the card runs at stock.",
         "Declare a cap between power_limits.min and power_limits.max of the card.",
     ),
+    "power.cap_lost": FindingKind(
+        "error",
+        "A card's limit is no longer the declared one: something set another, or the driver was loaded anew. The "
+        "circuit was calculated with the cap.",
+        "gpu-seats-host caps apply sets it again at once; read the journal of gpu-seats-power-watch for when it went.",
+    ),
+    "power.cap_not_held": FindingKind(
+        "error",
+        "A cap was set, nvidia-smi named no refusal, and the card reads another limit: the card may draw more than its "
+        "circuit was calculated for.",
+        "Set it by hand (nvidia-smi -i <uuid> -pl <watts>) and read it back. Load nothing on the card until it holds.",
+    ),
+    "power.cap_unreadable": FindingKind(
+        "error",
+        "The card gives no value for its power limit, so whether its cap holds is not known. It is not 0 W.",
+        "nvidia-smi -q -d POWER -i <uuid>. Count the card at its highest limit until it can be read.",
+    ),
+    "power.card_not_capped": FindingKind(
+        "error",
+        "A card that has a declared cap could not be asked or set: it may run at its stock limit.",
+        "Clear the finding of the card or driver beside this one; the caps are then set again by themselves.",
+    ),
+    "power.card_undeclared": FindingKind(
+        "warning",
+        "A card is in the machine that the host's caps do not name: nobody counts what it draws.",
+        "Declare it under gpus and let power.caps cover it, then look at gpu-seats power for what the circuit carries.",
+    ),
     "power.circuit_claimed_twice": FindingKind(
         "error",
         "A host claims a circuit for itself alone, and something else hangs below the same device. Its budget is then "

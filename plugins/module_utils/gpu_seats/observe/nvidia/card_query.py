@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ...findings import Finding
+from ...findings import Finding, finding
 from ..command import CommandResult, command_findings
 from ..records import Parsed
 from .cards import GpuCard
@@ -56,8 +56,15 @@ def cards_one_by_one(run: Run, fields: str, ids: Sequence[str]) -> tuple[list[Gp
     for one in ids:
         parsed, ended = query_cards(run, fields, ["-i", one])
         cards += parsed.of(GpuCard)
-        findings += [*parsed.findings, *command_findings(ended, f"gpu:{one}")]
+        findings += [*(_of_one(told, one) for told in parsed.findings), *command_findings(ended, f"gpu:{one}")]
     return cards, findings
+
+
+def _of_one(told: Finding, name: str) -> Finding:
+    """What nvidia-smi calls "no devices" when it was asked for one card means that one."""
+    if told.code != "gpu.no_devices":
+        return told
+    return finding("gpu.not_listed", f"gpu:{name}", f"the driver has no card {name}", told.evidence)
 
 
 def driver_list() -> list[str]:
