@@ -14,8 +14,8 @@ description:
     take the cards from running containers, and their health checks may stay green.
   - A container that lost its GPUs is restarted and looked at again, one after another; nothing is restarted while
     C(nvidia-smi) of the host itself fails. Fails if a container is left without its GPUs.
-  - Always reloads, so it is called as a handler; the role C(systemd_reload) has it, and every role that writes unit files
-    notifies that one.
+  - Always reloads, so it is called as a handler; the role C(systemd_reload) has it, and every role that writes unit
+    files notifies that one.
 options:
   repair:
     description: Whether containers that lost their GPUs are restarted; otherwise they are only reported.
@@ -50,7 +50,7 @@ EXAMPLES = r"""
 RETURN = r"""
 reloaded: {description: Whether systemd was reloaded., type: bool, returned: always}
 containers:
-  description: "Each container with GPUs: container, state (ok, lost, failing, hung, unknown, ended), text, seen, restarted."
+  description: "Each container with GPUs: container, state (ok, lost, failing, hung, unknown, ended), text, restarted."
   type: list
   elements: dict
   returned: always

@@ -10,8 +10,8 @@ author: gpu-seats maintainers
 version_added: "0.2.0"
 short_description: The archive of the command that units on a host run
 description:
-  - Packs the host tool and all that it imports into one file that Python runs. The same sources give the same bytes, so a
-    task that installs it changes nothing where nothing changed.
+  - Packs the host tool and all that it imports into one file that Python runs. The same sources give the same bytes, so
+    a task that installs it changes nothing where nothing changed.
 options:
   _terms:
     description: Takes none.
@@ -38,7 +38,6 @@ _raw:
 import base64
 
 from ansible.plugins.lookup import LookupBase
-
 from gpu_seats.controller.host_tool_archive import archive_bytes
 
 

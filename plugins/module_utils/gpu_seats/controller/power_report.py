@@ -1,0 +1,99 @@
+"""What a run of the power playbook found on one host, and the picture of its site."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..apply.atomic_files import WantedFile, file_change, write_file
+from ..declare.fleet import Fleet
+from ..findings import Finding, finding_from_dict
+from ..observe.records import on_host
+from ..plan.power import site_power
+from ..report.finding_list import count_text, distinct
+from .closing_table import joined_findings
+
+_OF_THE_PLAN = "site_power"
+"""Its findings are of the declared limits; the report counts anew, with the limits that hold."""
+
+
+@dataclass(frozen=True)
+class PowerReport:
+    """tree: of the host's site with the limits that hold. cards: rows of `power_verify`. bmc: of `bmc_power_info`."""
+
+    host: str
+    tree: Mapping[str, Any]
+    cards: Sequence[Mapping[str, Any]]
+    bmc: Mapping[str, Any] | None
+    findings: list[Finding]
+
+    @property
+    def ok(self) -> bool:
+        return not any(one.fails for one in self.findings)
+
+    @property
+    def worst_watts(self) -> float | None:
+        """What the host takes at its worst, of the tree; None where a part of it is not known."""
+        mine = next((one for one in self.tree["loads"] if one["name"] == self.host), None)
+        return None if mine is None or mine["unknown"] else mine["watts"]
+
+    def as_result(self) -> dict[str, Any]:
+        return {
+            "host": self.host,
+            "site": self.tree["site"],
+            "tree": dict(self.tree),
+            "cards": [dict(one) for one in self.cards],
+            "bmc": None if self.bmc is None else dict(self.bmc),
+            "worst_watts": self.worst_watts,
+            "findings": [one.as_dict() for one in self.findings],
+            "msg": f"{self.host}: {count_text(self.findings) if self.findings else 'no findings'}",
+        }
+
+
+def power_report(
+    fleet: Fleet,
+    host_name: str,
+    results: Mapping[str, Mapping[str, Any]],
+    looks: Sequence[Mapping[str, Any]] = (),
+) -> PowerReport:
+    """results: task results of the host by the task's name. looks: results of `power_verify` on every host of the run.
+
+    The site is added up with the limits that hold on all of them: where a cap does not hold, that counts.
+    """
+    limits = {str(one["host"]): one["limits"] for one in looks if one.get("limits")}
+    verified = results.get("power_verify", {})
+    if verified.get("limits"):
+        limits[host_name] = verified["limits"]
+    site = site_power(fleet, fleet.hosts[host_name].site, limits=limits)
+    seen = {name: result for name, result in results.items() if name != _OF_THE_PLAN}
+    found = on_host(joined_findings(seen), host_name)
+    return PowerReport(
+        host_name,
+        site.as_dict(),
+        list(verified.get("cards") or ()),
+        bmc_reading(results.get("bmc_power_info")),
+        distinct([*found, *(finding_from_dict(one.as_dict()) for one in site.findings)]),
+    )
+
+
+def bmc_reading(result: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """The reading in a result of `bmc_power_info`; None where the task did not run."""
+    if not result or result.get("skipped"):
+        return None
+    return {name: result.get(name) for name in ("watts", "source", "reason")}
+
+
+def written_pictures(
+    report: PowerReport, directory: str, html: Callable[[dict[str, Any]], str], svg: Callable[[dict[str, Any]], str]
+) -> list[str]:
+    """Writes ``<site>.html`` and ``<site>.svg`` of the tree; the paths of both."""
+    tree = dict(report.tree)
+    texts = {f"{tree['site']}.html": html(tree), f"{tree['site']}.svg": svg(tree)}
+    paths = []
+    for name, text in texts.items():
+        path = (Path(directory) / name).resolve()
+        write_file(file_change(WantedFile(str(path), text)))
+        paths.append(str(path))
+    return paths
