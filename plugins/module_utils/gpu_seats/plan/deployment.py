@@ -18,6 +18,7 @@ from .names import project_aliases
 from .observed import Observed, observed_host
 from .placement import CardBudget, Placed, card_budgets
 from .ports import is_own, taken_port_findings
+from .power import admission_findings
 from .preflight import address_findings, disk_findings, docker_findings, image_findings
 from .run_states import StackPlan, WorkloadPlan, renderable_plans, stack_plan, with_stops
 from .start_order import start_order
@@ -109,6 +110,8 @@ def plan_deployment(
     cards = _cards(situation, set(stops))
     found = [*incomplete, *_declared_findings(situation)]
     found += tenant_findings(host, situation.placed, situation.starts, situation.runs)
+    starting = {card for one in situation.started for card in one.workload.gpus}
+    found += admission_findings(fleet, host, starting, {one.card for one in cards if one.after}, seen)
     if seen is not None:
         found += _observed_findings(situation, seen, stacks, set(stops), cards, pull)
     ordered = by_severity({(one.code, one.subject, one.message): one for one in found}.values())

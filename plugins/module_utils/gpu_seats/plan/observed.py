@@ -39,7 +39,7 @@ class Listener:
 
 @dataclass(frozen=True)
 class ObservedCard:
-    """One card as nvidia-smi lists it; memory None where it gave no value."""
+    """One card as nvidia-smi lists it; memory and the enforced power limit None where it gave no value."""
 
     index: int | None
     uuid: str | None
@@ -47,6 +47,7 @@ class ObservedCard:
     total_mib: float | None
     free_mib: float | None
     unknown: dict[str, str] = field(default_factory=dict)
+    limit_watts: float | None = None
 
 
 @dataclass(frozen=True)
@@ -151,6 +152,7 @@ def _card(data: Mapping[str, Any]) -> ObservedCard:
         data.get("memory_total_mib"),
         data.get("memory_free_mib"),
         dict(data.get("unknown") or {}),
+        data.get("enforced_power_limit_watts") or data.get("power_limit_watts"),
     )
 
 
