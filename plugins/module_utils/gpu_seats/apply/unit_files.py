@@ -96,6 +96,8 @@ def bring_units(
     if done.switched and not check:
         done.states, more = unit_states(run, [unit.name for unit in units])
         done.findings += more
+        # a unit that was enabled without a reload counts as changed on the disk
+        done.reload_due = done.reload_due or any(state.needs_reload for state in done.states.values())
     return done
 
 

@@ -24,6 +24,7 @@ from .deployment import (
     retire_arguments,
 )
 from .play_fleet import seat_names
+from .power_state import power_findings
 from .standing import containers_by_name, standing_of, undeclared_findings
 
 Intent = Literal["deploy", "status", "retire"]
@@ -90,6 +91,8 @@ def seat_plan(
     rendered = [] if refused else rendered_stacks(fleet, plan, request.secrets)
     seats, standing = seats_of(fleet, selection, plan, observed)
     standing += undeclared_findings(observed, fleet.stacks)
+    if request.intent == "status":
+        standing += power_findings(fleet, request.host, (observed.get("gpus") or {}).get("cards"))
     resting = resting_containers(fleet, request.host, observed)
     checks = [check for stack in rendered for check in stack.checks]
     if request.intent == "status":
