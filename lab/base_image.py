@@ -39,6 +39,7 @@ HOST_BASE = Base(
     (
         *("systemd-sysv", "dbus", "openssh-server", "iproute2", "procps", "kmod", "less", "curl", "ca-certificates"),
         *("python3", "python3-docker", "docker.io", "docker-cli", "docker-compose", "iptables", "nftables"),
+        *("ipmitool", "python3-pyghmi"),
     ),
 )
 PYTHON_BASE = Base(PYTHON_IMAGE, ("python3", "ca-certificates", "curl", "libgomp1", "libstdc++6"))

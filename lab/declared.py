@@ -6,13 +6,15 @@ is where wrong ones are tried.
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from gpu_seats.units import UnitError, size_mib
+from gpu_seats.units import UnitError, size_mib, watts
 
 from .layout import HOST, HOST_FILE, LAB, STACKS_DIRS
 
@@ -101,4 +103,25 @@ def host_ram_kib() -> int | None:
         host = yaml.safe_load(HOST_FILE.read_text())["gpu_seats_host"]
         return round(size_mib(host["ram"]) * 1024)
     except (OSError, yaml.YAMLError, KeyError, TypeError, UnitError):
+        return None
+
+
+@dataclass(frozen=True)
+class HostBmc:
+    """What the simulated BMC takes from the host file: its address, the machine's watts, how many power supplies."""
+
+    address: str
+    baseline_watts: float
+    under_load_watts: float
+    supplies: int
+
+
+def host_bmc() -> HostBmc | None:
+    """The BMC of the lab's host; None where the host file declares none, or says nothing usable about its watts."""
+    try:
+        host = yaml.safe_load(HOST_FILE.read_text())["gpu_seats_host"]
+        figures = {name: watts(host["power"][name]["watts"]) for name in ("baseline", "under_load")}
+        address = str(ipaddress.ip_address(host["bmc"]["address"]))
+        return HostBmc(address, figures["baseline"], figures["under_load"], int(host.get("psus", 2)))
+    except (OSError, yaml.YAMLError, KeyError, TypeError, ValueError):
         return None

@@ -137,6 +137,7 @@ def refresh(images: list[EngineImage]) -> list[str]:
         had_hook = _has_hook()
         lay_files(files)
         docker("exec", CONTAINER, "systemctl", "daemon-reload")
+        docker("exec", CONTAINER, "systemctl", "try-restart", "lab-address", "bmc-sim")
         if _has_hook() != had_hook:  # Docker looks for it only when it starts
             docker("exec", CONTAINER, "systemctl", "restart", "gpu-sim", "docker", timeout_s=90)
         done.append("host files")

@@ -8,6 +8,7 @@ import tarfile
 from pathlib import Path
 
 from . import declared, models
+from .bmc import installation as bmc_installation
 from .capabilities import offered
 from .digest import files_below
 from .layout import LAB, LAN_ADDRESS
@@ -22,7 +23,14 @@ _OVERLAY = LAB / "host_files"
 _RUNC_WRAPPER = "usr/local/sbin/runc"
 KEY_FILE = "etc/gpu-seats-lab/files-key"
 
-_ENABLED = ("lab-address.service", "lab-memory.service", "gpu-sim.service")
+# the vendor's unit lies where the vendor's package puts it, so that drop-ins below /etc count
+_ENABLED = {
+    "lab-address.service": "/etc/systemd/system",
+    "lab-memory.service": "/etc/systemd/system",
+    "gpu-sim.service": "/etc/systemd/system",
+    "bmc-sim.service": "/etc/systemd/system",
+    "nvidia-persistenced.service": "/usr/lib/systemd/system",
+}
 # consoles, devices, clocks and package lists are the outer machine's business
 _MASKED = (
     *("getty.target", "console-getty.service", "systemd-udevd.service", "systemd-udev-trigger.service"),
@@ -44,6 +52,8 @@ def host_files() -> FileSet:
     files["etc/ssh/ssh_host_ed25519_key.pub"] = (HOST_KEY.with_suffix(".pub").read_bytes(), 0o644)
     files["root/.ssh/authorized_keys"] = (USER_KEY.with_suffix(".pub").read_bytes(), 0o600)
     files.update({target.lstrip("/"): content for target, content in installation.files().items()})
+    bmc = bmc_installation.files(declared.host_bmc())
+    files.update({target.lstrip("/"): content for target, content in bmc.items()})
     files.update({target.lstrip("/"): content for target, content in models.model_files().items()})
     files[KEY_FILE] = (f"{_key(files)}\n".encode(), 0o644)
     return files
@@ -51,7 +61,8 @@ def host_files() -> FileSet:
 
 def host_links() -> dict[str, str]:
     """Symbolic links: units that start at boot, units that must not."""
-    links = {f"etc/systemd/system/multi-user.target.wants/{unit}": f"/etc/systemd/system/{unit}" for unit in _ENABLED}
+    wants = "etc/systemd/system/multi-user.target.wants"
+    links = {f"{wants}/{unit}": f"{folder}/{unit}" for unit, folder in _ENABLED.items()}
     links.update({f"etc/systemd/system/{unit}": "/dev/null" for unit in _MASKED})
     return links
 

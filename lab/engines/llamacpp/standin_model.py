@@ -7,12 +7,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-from openai_api.card import IDLE_W, claims_on_cards
+from openai_api.card import claims_on_cards, follower
 from openai_api.server import GENERATE, Engine, EngineServer
 
 MARK = b"stand-in of the gpu-seats lab"
 CLAIM_MIB = 4096
-BUSY_W = 160.0
 
 
 def is_standin(path: str) -> bool:
@@ -26,11 +25,6 @@ def is_standin(path: str) -> bool:
 def serve_standin(params: Any) -> None:
     """Answer like llama-server: 503 on /health while it "loads", then simulated completions. Never returns."""
     claims = claims_on_cards("/app/llama-server", int(os.environ.get("SIM_WEIGHTS_MIB", CLAIM_MIB)))
-
-    def change_load(busy: bool) -> None:
-        for claim in claims:
-            claim.update(watts=BUSY_W if busy else IDLE_W)
-
     names = sorted(params.model_alias) or [Path(params.model.path).name]
     engine = Engine(
         names=names,
@@ -39,7 +33,7 @@ def serve_standin(params: Any) -> None:
         owner="llamacpp",
         any_model=True,
         api_keys=[key for key in params.api_keys if key],
-        on_load_change=change_load,
+        on_load_change=follower(claims),
         loading=True,
     )
     server = EngineServer((params.hostnames[0], params.port), engine)

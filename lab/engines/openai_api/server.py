@@ -44,6 +44,7 @@ class Engine:
 
     tasks: which kinds of route exist (`generate`, `embed`, `classify`, `transcription`). any_model: answers to every
     model name. greeting: text for all other GET paths, which are 404 without it. loading: /health is 503 meanwhile.
+    on_load_change: called with the number of running requests whenever that changes.
     """
 
     names: list[str]
@@ -56,7 +57,7 @@ class Engine:
     seconds_per_token: float = 0.005
     any_model: bool = False
     greeting: str = ""
-    on_load_change: Callable[[bool], None] = lambda busy: None
+    on_load_change: Callable[[int], None] = lambda running: None
     is_hanging: Callable[[], bool] = lambda: False
     metrics: Callable[[Counters], str] = lambda counters: ""
     counters: Counters = field(default_factory=Counters)
@@ -64,19 +65,17 @@ class Engine:
 
     @contextmanager
     def working(self) -> Iterator[None]:
-        """Count a request as running; tell the card when the first one starts and the last one ends."""
+        """Count a request as running, and tell the card how many there are."""
         with self.counters.lock:
             self.counters.running += 1
-            if self.counters.running == 1:
-                self.on_load_change(True)
+            self.on_load_change(self.counters.running)
         try:
             yield
         finally:
             with self.counters.lock:
                 self.counters.running -= 1
                 self.counters.finished += 1
-                if self.counters.running == 0:
-                    self.on_load_change(False)
+                self.on_load_change(self.counters.running)
 
     def checked_model(self, request: Json) -> str:
         """The served name that the request asks for (the first one when it names none)."""

@@ -16,7 +16,7 @@ import threading
 sys.path.insert(0, "/opt/gpu-seats-lab")
 sys.dont_write_bytecode = True
 
-from openai_api.card import claims_on_cards  # noqa: E402
+from openai_api.card import claims_on_cards, follower  # noqa: E402
 from openai_api.server import CLASSIFY, EMBED, GENERATE, TRANSCRIBE, Engine, EngineServer  # noqa: E402
 
 USUAL_PORTS = ["80", "3000", "8000", "8080"]
@@ -64,6 +64,7 @@ def main(arguments: list[str]) -> int:
         tasks={GENERATE, EMBED, CLASSIFY, TRANSCRIBE},
         owner="gpu-seats-lab",
         any_model=True,
+        on_load_change=follower(claims),
         greeting=f"This is a stand-in of the gpu-seats lab for {image}; the real image isn't here.\n",
     )
     listening = [port for port in wanted_ports(arguments, dict(os.environ)) if listens(port, engine)]

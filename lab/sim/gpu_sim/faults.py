@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from .machine import VISIBLE_FILE, Card, Machine, state_dir, write_atomically
+from .machine import VISIBLE_FILE, Card, Machine, changing_machine, state_dir, write_atomically
 
 DRIVER_DOWN = (
     "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. "
@@ -19,8 +19,9 @@ WHOLE_TOOL = {
     "nvml-mismatch-oneline": "the same as older drivers print it: rc 18",
     "driver-down": "the module isn't loaded: rc 9",
     "nvml-unknown-error": "NVML: Unknown Error: rc 255",
-    "containers-lost-gpus": "the same inside running containers, until they restart (daemon-reload can do it)",
+    "containers-lost-gpus": "the same inside running containers, until they restart",
     "hang": "nvidia-smi doesn't come back (value: seconds, 3600)",
+    "slow": "nvidia-smi answers late (value: seconds, 3)",
     "driver-610": "texts of driver 610: --version and the table's header",
 }
 PER_CARD = {
@@ -34,9 +35,16 @@ PER_CARD = {
     "pl-ignored": "-pl says All done. and changes nothing",
     "pl-unsupported": "-pl warns and moves on: rc 0",
     "pl-unsupported-scope": "-pl isn't supported in current scope: rc 3",
+    "pl-permission": "-pl isn't permitted, to root neither (virtual machine, container): rc 4",
+    "pl-partly": "-pl sets the cards before this one and ends here with Unknown Error: rc 255",
+    "enforced-differs": "the limit is set, and the enforced one stays at the default",
+    "limit-drifts": "a limit falls back to the default some time after it was set (--value: seconds, 5)",
+    "no-persistence-loses-limits": "without persistence a limit is lost when no program holds the card, so at once",
+    "persistence-refused": "-pm isn't permitted and nvidia-persistenced can't enable it: rc 4",
     "index-swap": "the card and card 0 swap their index",
 }
 OTHER = {
+    "daemon-reload-loses-gpus": "every `systemctl daemon-reload` switches containers-lost-gpus on anew",
     "invalid-field": "a query field that this driver doesn't know: rc 2 (value: the field)",
     "compute-apps-na": "used_gpu_memory is [N/A] for every process",
 }
@@ -81,7 +89,16 @@ def clear_faults(name: str | None = None) -> list[str]:
             if name in (None, path.stem):
                 path.unlink()
                 gone.append(path.stem)
+    if "limit-drifts" in gone:
+        with changing_machine() as machine:
+            for card in machine.cards:
+                card.limit_until = None
     return gone
+
+
+def seconds_of(fault: Fault, default: float) -> float:
+    """The fault's value as seconds, `default` where none was given."""
+    return default if fault.value is None else float(fault.value)
 
 
 def hits(faults: dict[str, Fault], name: str, card: Card) -> bool:
@@ -97,8 +114,9 @@ def container_lost_gpus(faults: dict[str, Fault]) -> bool:
 
 def stop_if_tool_fails(faults: dict[str, Fault], machine: Machine) -> None:
     """Raise what a fault of the whole tool prints, whatever was asked."""
-    if "hang" in faults:
-        time.sleep(float(faults["hang"].value or 3600))
+    for name, seconds in (("slow", 3.0), ("hang", 3600.0)):
+        if name in faults:
+            time.sleep(seconds_of(faults[name], seconds))
     if "driver-down" in faults:
         raise ToolError(DRIVER_DOWN, 9)
     mismatch = "Failed to initialize NVML: Driver/library version mismatch\n"
@@ -126,9 +144,11 @@ def stop_if_card_fails(faults: dict[str, Fault], card: Card) -> None:
 
 
 def with_swapped_index(faults: dict[str, Fault], cards: list[Card]) -> list[Card]:
-    """Cards in the order that this boot found them; `index-swap` exchanges the named card with card 0."""
+    """Cards in the order that this boot found them; `index-swap` exchanges the named card with card 0, in copies."""
     if "index-swap" not in faults or len(cards) < 2:
         return cards
+    first = cards[0]
     other = next((c for c in cards if c.uuid == faults["index-swap"].card), cards[-1])
-    cards[0].index, other.index = other.index, cards[0].index
-    return sorted(cards, key=lambda card: card.index)
+    index = {first.uuid: other.index, other.uuid: first.index}
+    listed = [replace(card, index=index.get(card.uuid, card.index)) for card in cards]
+    return sorted(listed, key=lambda card: card.index)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import tempfile
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,7 +25,12 @@ def state_dir() -> Path:
 
 @dataclass
 class Card:
-    """One card. Watts are floats as NVML reports them; `limit_w` is lost at boot."""
+    """One card. Watts are floats as NVML reports them; `limit_w` is lost at boot and at a reload of the driver.
+
+    limit_until: Unix time at which the limit falls back to the default (fault `limit-drifts`), None = it holds.
+    persistence: legacy mode, set by nvidia-smi alone. daemon_persistence: asked for by nvidia-persistenced, in force
+    only while that runs (`persistence.is_persistent`).
+    """
 
     index: int
     uuid: str
@@ -35,7 +43,14 @@ class Card:
     default_w: float = 300.0
     max_w: float = 325.0
     limit_w: float = 300.0
+    limit_until: float | None = None
     persistence: bool = False
+    daemon_persistence: bool = False
+
+    def lose_settings(self) -> None:
+        """What unloading the driver's state does to a card."""
+        self.limit_w, self.limit_until = self.default_w, None
+        self.persistence = self.daemon_persistence = False
 
     @property
     def short_bus_id(self) -> str:
@@ -84,6 +99,9 @@ def load_machine() -> Machine:
         return Machine(cards=factory_cards())
     data = json.loads(path.read_text(encoding="utf-8"))
     cards = [Card(**row) for row in data.pop("cards")]
+    for card in cards:
+        if card.limit_until is not None and time.time() >= card.limit_until:
+            card.limit_w, card.limit_until = card.default_w, None
     return Machine(cards=cards, **data)
 
 
@@ -91,21 +109,42 @@ def save_machine(machine: Machine) -> None:
     write_atomically(state_dir() / "cards.json", json.dumps(asdict(machine), indent=1) + "\n")
 
 
+@contextmanager
+def changing_machine() -> Iterator[Machine]:
+    """The machine for a change of its cards: no other program changes them meanwhile; saved at the end, also after an
+    error, for what was set before it stays set.
+    """
+    state_dir().mkdir(parents=True, exist_ok=True)
+    with (state_dir() / "cards.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        machine = load_machine()
+        try:
+            yield machine
+        finally:
+            save_machine(machine)
+
+
 def boot(cards: Iterable[dict[str, Any]] | None = None) -> Machine:
     """What a restart does to real cards: limits back to the default, persistence off, nothing held.
 
     `cards` replaces the cards' identities (keys of `Card`); without it those of the last boot stay.
     """
-    machine = load_machine()
-    if cards is not None:
-        machine.cards = [Card(**row) for row in cards]
-    for card in machine.cards:
-        card.limit_w = card.default_w
-        card.persistence = False
+    with changing_machine() as machine:
+        if cards is not None:
+            machine.cards = [Card(**row) for row in cards]
+        for card in machine.cards:
+            card.lose_settings()
     for claim in (state_dir() / "claims").glob("*/*.json"):
         claim.unlink(missing_ok=True)
-    save_machine(machine)
     make_claim_folders(machine)
+    return machine
+
+
+def reload_driver() -> Machine:
+    """What unloading and loading the driver does: limits back to the default, persistence off; claims stay."""
+    with changing_machine() as machine:
+        for card in machine.cards:
+            card.lose_settings()
     return machine
 
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from .claims import Claim, live_claims
 from .faults import Fault, hits
 from .machine import Card, Machine
+from .persistence import is_persistent
+from .power import BUSY_ABOVE_W, drawn_watts, enforced_watts
 
 NA = "N/A"
 DEPRECATED = "Requested functionality has been deprecated"
 UNKNOWN = "Unknown Error"
-IDLE_W = 3.8
-BUSY_ABOVE_W = 100.0
+LIMITS = ("limit_w", "enforced_w", "default_w", "min_w", "max_w")
 
 
 @dataclass(frozen=True)
@@ -25,12 +26,14 @@ class Reading:
     free_mib: int | str
     draw_w: float | str
     limit_w: float | str
+    enforced_w: float | str
     default_w: float | str
     min_w: float | str
     max_w: float | str
     util_percent: int | str
     fan_percent: int | str
     temperature_c: int | str
+    persistent: bool
     mig_mode: str
     pstate: str
     driver_version: str
@@ -40,13 +43,14 @@ class Reading:
 def read_card(card: Card, machine: Machine, faults: dict[str, Fault]) -> Reading:
     claims = live_claims(card.uuid)
     used = min(sum(c.mib for c in claims), card.memory_total_mib - card.reserve_mib)
-    draw = min(IDLE_W + sum(c.watts for c in claims), card.limit_w)
+    draw = drawn_watts(card, claims, faults)
     busy = draw > BUSY_ABOVE_W
     values: dict[str, float | int | str] = {
         "used_mib": used,
         "free_mib": card.memory_total_mib - card.reserve_mib - used,
         "draw_w": draw,
         "limit_w": card.limit_w,
+        "enforced_w": enforced_watts(card, faults),
         "default_w": card.default_w,
         "min_w": card.min_w,
         "max_w": card.max_w,
@@ -56,8 +60,8 @@ def read_card(card: Card, machine: Machine, faults: dict[str, Fault]) -> Reading
     }
     for name, keys, word in (
         ("mig-enabled", ("util_percent",), NA),
-        ("na-values", ("draw_w", "limit_w", "default_w", "min_w", "max_w"), NA),
-        ("deprecated-values", ("limit_w", "default_w", "min_w", "max_w"), DEPRECATED),
+        ("na-values", ("draw_w", *LIMITS), NA),
+        ("deprecated-values", LIMITS, DEPRECATED),
         ("err-values", ("draw_w", "util_percent", "fan_percent", "temperature_c", "used_mib", "free_mib"), UNKNOWN),
     ):
         if hits(faults, name, card):
@@ -66,6 +70,7 @@ def read_card(card: Card, machine: Machine, faults: dict[str, Fault]) -> Reading
     return Reading(
         card=card,
         claims=claims,
+        persistent=is_persistent(card),
         mig_mode="Enabled" if hits(faults, "mig-enabled", card) else "Disabled",
         pstate="P1" if busy else "P8",
         driver_version="610.57.04" if new_driver else machine.driver_version,

@@ -34,7 +34,7 @@ def power_nodes(r: Reading) -> list[Node]:
         Node("power_state", "", r.pstate),
         Node("average_power_draw", "Average Power Draw", watts(r.draw_w)),
         Node("instant_power_draw", "Instantaneous Power Draw", watts(r.draw_w)),
-        Node("current_power_limit", "Current Power Limit", watts(r.limit_w)),
+        Node("current_power_limit", "Current Power Limit", watts(r.enforced_w)),
         Node("requested_power_limit", "Requested Power Limit", watts(r.limit_w)),
         Node("default_power_limit", "Default Power Limit", watts(r.default_w)),
         Node("min_power_limit", "Min Power Limit", watts(r.min_w)),
@@ -72,7 +72,7 @@ def gpu_nodes(r: Reading) -> list[Node]:
         Node("display_mode", "Display Mode", DEPRECATED),
         Node("display_attached", "Display Attached", "No"),
         Node("display_active", "Display Active", "Disabled"),
-        Node("persistence_mode", "Persistence Mode", "Enabled" if card.persistence else "Disabled"),
+        Node("persistence_mode", "Persistence Mode", "Enabled" if r.persistent else "Disabled"),
         Node("addressing_mode", "Addressing Mode", "None"),
         Node(
             "mig_mode",
@@ -206,12 +206,26 @@ def xml_report(readings: list[Reading], driver: str, cuda: str, attached: int) -
 
 
 def text_report(readings: list[Reading], driver: str, cuda: str, attached: int) -> str:
-    lines = ["", "==============NVSMI LOG==============", ""]
-    for node in head_nodes(readings, driver, cuda, attached):
-        lines += text_lines(node, 0)
+    return text_log(head_nodes(readings, driver, cuda, attached), {r.card.bus_id: gpu_nodes(r) for r in readings})
+
+
+def power_report(readings: list[Reading], driver: str, cuda: str, attached: int) -> str:
+    """`nvidia-smi -q -d POWER`."""
+    names = ("Duration", "Number of Samples", "Max", "Min", "Avg")
+    samples = Node("power_samples", "Power Samples", [Node("", name, "Not Found") for name in names])
+    sections = {}
     for reading in readings:
-        lines.append(f"GPU {reading.card.bus_id}")
-        for node in gpu_nodes(reading):
-            lines += text_lines(node, 1)
+        first, *rest = [node for node in gpu_nodes(reading) if node.tag.endswith("power_readings")]
+        sections[reading.card.bus_id] = [first, samples, *rest]
+    return text_log(head_nodes(readings, driver, cuda, attached), sections)
+
+
+def text_log(head: list[Node], cards: dict[str, list[Node]]) -> str:
+    """The text form of -q. cards: nodes by bus id."""
+    lines = ["", "==============NVSMI LOG==============", ""]
+    lines += [line for node in head for line in text_lines(node, 0)]
+    for bus_id, nodes in cards.items():
+        lines.append(f"GPU {bus_id}")
+        lines += [line for node in nodes for line in text_lines(node, 1)]
         lines.append("")
     return "\n".join([*lines, ""])

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-import os
 import sys
+from typing import Callable
 
 from . import faults as failures
-from .faults import Fault, ToolError, hits
+from .faults import Fault, ToolError
 from .fields import apps_csv, gpu_csv
-from .machine import Card, Machine, card_named, load_machine, save_machine, visible_cards
-from .reading import read_card
-from .report import text_report, xml_report
+from .machine import Card, Machine, card_named, load_machine, visible_cards
+from .power import drop_unheld_limits
+from .reading import Reading, read_card
+from .report import power_report, text_report, xml_report
+from .settings import MIXED, set_limits, set_persistence
 from .table import table
 
 HELP = """\
 NVIDIA System Management Interface -- SIMULATOR of the gpu-seats lab: no GPU is behind these figures.
 
-nvidia-smi [-i INDEX|UUID|BUSID[,...]] [-L | -q [-x] | -pm 0|1 | -pl WATTS | --version]
+nvidia-smi [-i INDEX|UUID|BUSID[,...]] [-L | -q [-x | -d POWER] | -pm 0|1 | -pl WATTS | --version]
 nvidia-smi --query-gpu=FIELDS --format=csv[,noheader][,nounits] [-i ...]
 nvidia-smi --query-compute-apps=FIELDS --format=csv[,noheader][,nounits] [-i ...]
 
 Failures are switched on and off with gpu-sim.
 """
-MIXED = "Invalid combination of input arguments. Please run 'nvidia-smi -h' for help.\n\n"
-WARNING = (
-    "\nWarning: persistence mode is disabled on device {bus}. See the Known Issues section of the nvidia-smi(1) man "
-    "page for more information. Run with [--help | -h] switch to get more information on how to enable persistence "
-    "mode.\n"
-)
 FLAGS = {"-L": "list", "--list-gpus": "list", "-q": "query", "--query": "query", "-x": "xml", "--xml-format": "xml",
          "--version": "version", "-h": "help", "--help": "help"}  # fmt: skip
 VALUED = {"-i": "id", "--id": "id", "-pm": "pm", "--persistence-mode": "pm", "-pl": "pl", "--power-limit": "pl",
@@ -65,60 +61,6 @@ def chosen_cards(cards: list[Card], ids: str | None, active: dict[str, Fault]) -
     return chosen
 
 
-def require_root() -> None:
-    in_container = failures.VISIBLE_FILE.exists()
-    if os.geteuid() != 0 or in_container:
-        raise ToolError("Insufficient Permissions\nTerminating early due to previous errors.\n", 4)
-
-
-def set_persistence(machine: Machine, cards: list[Card], value: str) -> str:
-    require_root()
-    if value not in ("0", "1", "DISABLED", "ENABLED"):
-        raise ToolError(MIXED, 2)
-    wanted = value in ("1", "ENABLED")
-    word = "Enabled" if wanted else "Disabled"
-    lines = []
-    for card in cards:
-        if card.persistence == wanted:
-            lines.append(f"Persistence mode is already {word} for GPU {card.bus_id}.\n")
-        else:
-            lines.append(f"{word} persistence mode for GPU {card.bus_id}.\n")
-            card.persistence = wanted
-    save_machine(machine)
-    return "".join(lines) + "All done.\n"
-
-
-def set_limits(machine: Machine, cards: list[Card], value: str, active: dict[str, Fault]) -> str:
-    """-pl. RequestError as a whole when one card refuses the value, as the real tool does."""
-    require_root()
-    try:
-        watts = float(value)
-    except ValueError:
-        raise ToolError(MIXED, 2) from None
-    text = ""
-    for card in cards:
-        unsupported = f"Changing power management limit is not supported {{}}for GPU: {card.bus_id}.\n"
-        if hits(active, "pl-unsupported-scope", card):
-            raise ToolError(unsupported.format("in current scope "), 3)
-        if hits(active, "pl-unsupported", card) or hits(active, "na-values", card):
-            text += unsupported.format("") + "Treating as warning and moving on.\n"
-            continue
-        if not card.min_w <= watts <= card.max_w:
-            text += (
-                f"Provided power limit {watts:.2f} W is not a valid power limit which should be between "
-                f"{card.min_w:.2f} W and {card.max_w:.2f} W for GPU {card.bus_id}\n"
-                "Terminating early due to previous errors.\n"
-            )
-            raise ToolError(text, 2)
-        text += f"Power limit for GPU {card.bus_id} was set to {watts:.2f} W from {card.limit_w:.2f} W.\n"
-        if not card.persistence:
-            text += WARNING.format(bus=card.bus_id)
-        if not hits(active, "pl-ignored", card):
-            card.limit_w = watts
-    save_machine(machine)
-    return text + "All done.\n"
-
-
 def version_text(machine: Machine, active: dict[str, Fault]) -> str:
     if "driver-610" in active:
         return (
@@ -140,6 +82,13 @@ def csv_options(value: str | None) -> set[str]:
     return options
 
 
+def report_writer(options: dict[str, str]) -> Callable[[list[Reading], str, str, int], str]:
+    """-q as it is asked for. Of the sections that -d can choose, POWER alone is there; any other shows everything."""
+    if "xml" in options:
+        return xml_report
+    return power_report if options.get("display", "").upper() == "POWER" else text_report
+
+
 def answer(arguments: list[str]) -> str:
     """What nvidia-smi prints for these arguments. Raises ToolError with the text and the code of a failure."""
     options = parse(arguments)
@@ -150,12 +99,13 @@ def answer(arguments: list[str]) -> str:
     failures.stop_if_tool_fails(active, machine)
     if "version" in options:
         return version_text(machine, active)
+    drop_unheld_limits(machine, active)
     listed = failures.with_swapped_index(active, visible_cards(machine))
     cards = chosen_cards(listed, options.get("id"), active)
     if "pm" in options:
-        return set_persistence(machine, cards, options["pm"])
+        return set_persistence(cards, options["pm"], active)
     if "pl" in options:
-        return set_limits(machine, cards, options["pl"], active)
+        return set_limits(cards, options["pl"], active)
     if "list" in options:
         return "".join(f"GPU {c.index}: {c.name} (UUID: {c.uuid})\n" for c in cards)
     readings = [read_card(card, machine, active) for card in cards]
@@ -167,8 +117,7 @@ def answer(arguments: list[str]) -> str:
         return apps_csv(readings, options["apps"], csv_options(options.get("format")), hide)
     driver, cuda = readings[0].driver_version, readings[0].cuda_version
     if "query" in options:
-        write = xml_report if "xml" in options else text_report
-        return write(readings, driver, cuda, len(listed))
+        return report_writer(options)(readings, driver, cuda, len(listed))
     return table(readings, driver, cuda)
 
 

@@ -42,7 +42,7 @@ def usage_line(r: Reading) -> str:
     if isinstance(r.used_mib, str):
         return FAILED
     fan, temperature = short(r.fan_percent, "%"), short(r.temperature_c, "C")
-    power = f"{short(r.draw_w, 'W')} / {short(r.limit_w, 'W'):>5}"
+    power = f"{short(r.draw_w, 'W')} / {short(r.enforced_w, 'W'):>5}"
     memory = f"{r.used_mib}MiB / {r.card.memory_total_mib:>6}MiB"
     util = short(r.util_percent, "%")
     return f"|{fan:>4}  {temperature:>4}  {r.pstate:>4}      {power:>18} | {memory:>22} | {util:>7}      Default |"
@@ -50,7 +50,7 @@ def usage_line(r: Reading) -> str:
 
 def card_lines(r: Reading) -> list[str]:
     card = r.card
-    name = f"{short_name(card.name):<27}" + ("    On " if card.persistence else "    Off")
+    name = f"{short_name(card.name):<27}" + ("    On " if r.persistent else "    Off")
     mig = r.mig_mode if r.mig_mode == "Enabled" else NA
     return [
         f"| {card.index:>3}  {name} |   {card.bus_id} Off | {'Off':>20} |",

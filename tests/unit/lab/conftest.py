@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,12 +17,12 @@ for folder in ("lab/engines/llamacpp", "lab/engines/vllm", "lab/engines", "lab/s
 @pytest.fixture
 def cards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Four freshly booted simulated cards, seen from the host as root; the state directory."""
-    from gpu_sim import faults, machine, smi
+    from gpu_sim import faults, machine
 
     monkeypatch.setenv("GPU_SIM_DIR", str(tmp_path / "gpu-sim"))
     monkeypatch.setenv("GPU_SIM_LIB", str(PROJECT / "lab/sim"))
     for module in (faults, machine):
         monkeypatch.setattr(module, "VISIBLE_FILE", tmp_path / "visible.json")
-    monkeypatch.setattr(smi.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
     machine.boot()
     yield tmp_path / "gpu-sim"

@@ -111,10 +111,10 @@ def test_api_key_guards_the_api_and_not_health(server: EngineServer) -> None:
 
 
 def test_card_is_told_while_a_request_runs(server: EngineServer) -> None:
-    seen: list[bool] = []
+    seen: list[int] = []
     server.engine.on_load_change = seen.append
     answer(server, "/v1/completions", {"prompt": "a"})
-    assert seen == [True, False]
+    assert seen == [1, 0]
     assert server.engine.counters.running == 0 and server.engine.counters.finished == 1
 
 

@@ -85,11 +85,6 @@ def test_healthy_cards_still_answer_when_another_is_lost(cards: Path, capsys: py
     assert run(capsys, "-i", UUID_2, "-L")[1] == 15
 
 
-def test_persistence_mode_texts(cards: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run(capsys, "-i", "3", "-pm", "1")
-    assert run(capsys, "-i", "2,3", "-pm", "1") == captured("pm-on.txt")
-
-
 def test_version_and_table_header_of_driver_610(cards: Path, capsys: pytest.CaptureFixture[str]) -> None:
     control.switch_on("driver-610", None)
     assert run(capsys, "--version") == captured("version-610.txt")
@@ -179,36 +174,6 @@ def test_csv_xml_and_text_say_the_same_to_the_projects_own_parser(
     )
     assert csv == xml == text and len(csv) == 4
     assert csv[2] == (UUID_2, csv[2][1], 97887, 95232, 275.0)
-
-
-def test_power_limit_is_set_read_back_and_lost_at_boot(cards: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run(capsys, "-pm", "1")
-    text, code = run(capsys, "-i", "41:00.0", "-pl", "275")
-    assert (text, code) == (
-        "Power limit for GPU 00000000:41:00.0 was set to 275.00 W from 300.00 W.\nAll done.\n",
-        0,
-    )
-    query = ("--query-gpu=power.limit", "--format=csv,noheader,nounits")
-    assert run(capsys, *query)[0].split() == ["300.00", "300.00", "275.00", "300.00"]
-    machine.boot()
-    assert run(capsys, *query)[0].split() == ["300.00"] * 4
-
-
-def test_power_limit_refusals(cards: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    text, code = run(capsys, "-i", "0", "-pl", "100")
-    assert code == 2 and text.endswith("Terminating early due to previous errors.\n")
-    assert "should be between 250.00 W and 325.00 W for GPU 00000000:01:00.0\n" in text
-    control.switch_on("pl-ignored", None)
-    assert run(capsys, "-pl", "275")[0].endswith("All done.\n")
-    assert {c.limit_w for c in machine.load_machine().cards} == {300.0}
-    control.switch_on("pl-unsupported", "1")
-    text, code = run(capsys, "-i", "1", "-pl", "275")
-    assert code == 0 and "is not supported for GPU: 00000000:21:00.0.\nTreating as warning" in text
-    control.switch_on("pl-unsupported-scope", "1")
-    text, code = run(capsys, "-i", "1", "-pl", "275")
-    assert code == 3 and "is not supported in current scope for GPU: 00000000:21:00.0.\n" in text
-    monkeypatch.setattr(smi.os, "geteuid", lambda: 1000)
-    assert run(capsys, "-pl", "275")[1] == 4
 
 
 def test_swapped_index_keeps_uuids(cards: Path, capsys: pytest.CaptureFixture[str]) -> None:

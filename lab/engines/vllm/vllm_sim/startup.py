@@ -7,6 +7,7 @@ import threading
 import time
 from typing import Any
 
+from openai_api.card import IDLE_W, follower
 from openai_api.server import Engine, EngineServer
 
 from . import container, log
@@ -16,7 +17,6 @@ from .metrics import metrics_text
 from .seat import Seat
 from .versions import is_release, release_of
 
-IDLE_W, BUSY_W = 22.0, 180.0
 NO_DEVICE = (
     "RuntimeError: Failed to infer device type, please set the environment variable `VLLM_LOGGING_LEVEL=DEBUG` to turn "
     "on verbose logging to help debug the issue."
@@ -117,10 +117,6 @@ def engine_of(seat: Seat, version: str, plan: MemoryPlan, claims: list[Any], key
     fault = container.current_fault(keys)
     wrong = fault is not None and fault.name == "wrong_model_name"
 
-    def change_load(busy: bool) -> None:
-        for claim in claims:
-            claim.update(watts=BUSY_W if busy else IDLE_W)
-
     def hanging() -> bool:
         now = container.current_fault(keys)
         return now is not None and now.name == "hangs"
@@ -132,7 +128,7 @@ def engine_of(seat: Seat, version: str, plan: MemoryPlan, claims: list[Any], key
         max_model_len=seat.context,
         version=version,
         api_keys=seat.api_keys,
-        on_load_change=change_load,
+        on_load_change=follower(claims),
         is_hanging=hanging,
         metrics=metrics_text(seat, plan),
     )
