@@ -141,7 +141,7 @@ class TestRefused:
             ({"limit_watts": 240, "min_watts": 200}, "power.cap_below_min"),
             ({"limit_watts": 310}, "power.cap_above_ceiling"),
             ({"limit_watts": 310, "ceiling_watts": None}, "power.cap_above_stock"),
-            ({"limit_watts": 310, "ceiling_watts": 305, "above_stock": {"on": "2026-01-31", "reason": "test"}},
+            ({"limit_watts": 310, "ceiling_watts": 305, "above_stock": "2026-01-31: test"},
              "power.cap_above_ceiling"),
             ({"limit_watts": 330, "ceiling_watts": None, "max_watts": 400}, "gpu.power_limit_refused"),
         ],
@@ -152,9 +152,7 @@ class TestRefused:
         assert cards.settings == [] and cards.limits == [300.0] * 4 and not result.changed and not result.held
 
     def test_above_stock_with_a_dated_reason_is_set(self, cards: Cards) -> None:
-        result = capped(
-            cards, limit_watts=310, ceiling_watts=325, above_stock={"on": "2026-01-31", "reason": "burn-in"}
-        )
+        result = capped(cards, limit_watts=310, ceiling_watts=325, above_stock="2026-01-31: burn-in")
         assert result.held and cards.limits == [310.0] * 4
 
     def test_one_bad_cap_does_not_keep_the_others(self, cards: Cards) -> None:
@@ -242,9 +240,10 @@ class TestFaultsOfTheDriver:
         cards.fault(fault)
         result = capped(cards)
         assert codes(result) == {code, "power.card_not_capped"} and len(result.findings) == 2
-        assert result.unseen and not result.held and not result.changed
+        assert not result.held and not result.changed
         assert all(one.after_watts is None and one.reason for one in result.cards)
         assert cards.settings == []
+        assert result.driver_is_absent == (fault in ("driver-down", "no-devices"))
 
     def test_a_hang_ends_in_time_and_is_not_tried_again(self, cards: Cards, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(card_query, "LIMIT_S", 0.5)

@@ -47,13 +47,17 @@ def run(
     limit_s: float,
     environment: Mapping[str, str] | None = None,
     pass_fds: Sequence[int] = (),
+    given: bytes | None = None,
 ) -> CommandResult:
-    """Run `argv`. environment: added to the caller's. pass_fds: descriptors the child keeps open (a lock)."""
+    """Run `argv`. environment: added to the caller's. pass_fds: descriptors the child keeps open (a lock).
+
+    given: what the child reads on its standard input; without it there is nothing to read.
+    """
     began = time.monotonic()
     try:
         process = subprocess.Popen(
             list(argv),
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.DEVNULL if given is None else subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env={**os.environ, "LC_ALL": "C", **(environment or {})},
@@ -64,7 +68,7 @@ def run(
         return CommandResult(tuple(argv), None, "", f"{argv[0]}: {error.strerror or error}", missing=True)
     timed_out = False
     try:
-        out, err = process.communicate(timeout=limit_s)
+        out, err = process.communicate(given, timeout=limit_s)
     except subprocess.TimeoutExpired:
         timed_out = True
         out, err = _ended(process)

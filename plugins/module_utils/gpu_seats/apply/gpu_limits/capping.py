@@ -68,7 +68,6 @@ def apply_caps(run: Run, caps: Sequence[Cap], check: bool = False, persistence: 
         by_severity(unique(findings)),
         _turned_on(persisted.asked, last, check) if persisted else [],
         persisted.daemon if persisted else "unknown",
-        unseen=any(_card_of(cap, last) is None for cap in caps),
     )
 
 

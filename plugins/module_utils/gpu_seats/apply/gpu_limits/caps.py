@@ -4,10 +4,10 @@ One cap is a mapping::
 
     {"card": "2", "uuid": "GPU-...", "bus_id": "00000000:41:00.0", "limit_watts": 275, "reason": "...",
      "ceiling_watts": 300, "min_watts": 250, "default_watts": 300, "max_watts": 325,
-     "above_stock": {"on": "2026-01-31", "reason": "..."}}
+     "above_stock": "2026-01-31: reason"}
 
 card, limit_watts, reason, and one of uuid and bus_id are required; the rest may be left out or null. above_stock is
-what allows a limit above the card's stock limit.
+what allows a limit above the card's stock limit: the day of that decision, a colon, and its reason.
 """
 
 from __future__ import annotations
@@ -109,17 +109,19 @@ def _watts(data: Mapping[str, Any], name: str, where: str) -> float | None:
 
 
 def _above_stock(data: Mapping[str, Any], where: str) -> str:
-    """The dated reason as one text; "" where none is given."""
+    """``<day>: <reason>`` of the decision to run above stock; "" where nobody took it."""
     value = data.get("above_stock")
     if value is None:
         return ""
-    if not isinstance(value, Mapping) or set(value) != {"on", "reason"} or not str(value["reason"] or "").strip():
-        raise CapsError(f"{where}.above_stock is {_shown(value)}: a day and a reason are needed, as on and reason")
+    day, colon, reason = value.partition(":") if isinstance(value, str) else ("", "", "")
     try:
-        day = datetime.date.fromisoformat(str(value["on"]))
+        datetime.date.fromisoformat(day.strip())
     except ValueError:
-        raise CapsError(f"{where}.above_stock.on is {_shown(value['on'])}: a day like 2026-01-31 is needed") from None
-    return f"{day.isoformat()}: {value['reason']}"
+        day = ""
+    if not day or not colon or not reason.strip():
+        wanted = "a day and a reason are needed, like '2026-01-31: measured at the wall'"
+        raise CapsError(f"{where}.above_stock is {_shown(value)}: {wanted}")
+    return str(value)
 
 
 def _once(caps: Iterable[Cap], name: str, where: str) -> None:

@@ -36,16 +36,12 @@ class CardCap:
 
 @dataclass(frozen=True)
 class CapsResult:
-    """cards: one a declared cap, in the order declared. persistence_changed: UUIDs whose mode was turned on.
-
-    unseen: a card could not be asked at all, so that asking again later may help (the driver is still loading).
-    """
+    """cards: one a declared cap, in the order declared. persistence_changed: UUIDs whose mode was turned on."""
 
     cards: list[CardCap] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     persistence_changed: list[str] = field(default_factory=list)
     daemon: str = "unknown"
-    unseen: bool = False
 
     @property
     def changed(self) -> bool:
@@ -54,6 +50,11 @@ class CapsResult:
     @property
     def held(self) -> bool:
         return all(one.ok for one in self.cards)
+
+    @property
+    def driver_is_absent(self) -> bool:
+        """No card was there to ask: after a boot the driver may still be loading, and asking again may help."""
+        return any(one.code in ("gpu.driver_unreachable", "gpu.no_devices") for one in self.findings)
 
     @property
     def fails(self) -> bool:
@@ -95,6 +96,11 @@ class CapsResult:
         watts = sorted({one.wanted_watts for one in self.cards})
         text = "{} W".format(", ".join(f"{one:g}" for one in watts))
         return f"caps hold on {held} of {len(self.cards)} cards ({text})"
+
+    def failure(self) -> str:
+        """One message of all that fails."""
+        told = "; ".join(f"{one.subject}: {one.message} ({one.code})" for one in self.findings if one.fails)
+        return f"{self.summary()}: {told}"
 
 
 def lost_findings(result: CapsResult) -> list[Finding]:
