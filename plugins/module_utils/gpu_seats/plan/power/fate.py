@@ -98,12 +98,11 @@ def first_to_give(view: View, devices: list[DevicePower]) -> dict[str, Any] | No
 
 def _why(view: View, first: DevicePower, others: list[DevicePower]) -> str:
     text = (
-        f"{sum_text(view, first)} is {share_text(first.share_of_absolute)} of what {first.name} carries at all "
-        f"({first.rating_text})"
+        f"{share_text(first.share_of_absolute)} of the {_rated(first)} that it carries at all: {sum_text(view, first)}"
     )
     if others:
-        shares = [f"{one.name} {share_text(one.share_of_absolute)} of {_rated(one)}" for one in others]
-        text += f"; the others are further from it: {', '.join(shares)}"
+        shares = [f"{one.name} at {share_text(one.share_of_absolute)} of {_rated(one)}" for one in others]
+        text += f"; then {', '.join(shares)}"
     return text
 
 

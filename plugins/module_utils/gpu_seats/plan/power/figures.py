@@ -54,8 +54,10 @@ class Term:
 
     @property
     def counted(self) -> str:
-        """As a summand of a line."""
-        return self.product or f"{watts_text(self.draw.watts)} {self.name}"
+        """As a summand of a line: ``4 x 275 W cards``, ``400 W machine under load``."""
+        if self.product:
+            return f"{self.product} {self.name.partition(' ')[2]}"
+        return f"{watts_text(self.draw.watts)} {self.name}"
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -65,6 +67,7 @@ class Term:
             "high_watts": self.draw.high_watts,
             "standing": self.standing,
             "how": self.how,
+            "product": self.product,
         }
 
 

@@ -50,7 +50,7 @@ class LoadPower:
 
     @property
     def how(self) -> str:
-        """``4 x 275 W + 400 W machine under load``; of a load with one figure, where that comes from."""
+        """``4 x 275 W cards + 400 W machine under load``; of a load with one figure, where that comes from."""
         if len(self.terms) == 1 and not self.unknown:
             return self.terms[0].how
         parts = [term.counted for term in self.terms if term.draw.watts]
@@ -58,7 +58,7 @@ class LoadPower:
 
     @property
     def arithmetic(self) -> str:
-        """``fv-ml1 4 x 275 W + 400 W machine under load = 1500 W``; with its standing where it is one figure."""
+        """``fv-ml1 4 x 275 W cards + 400 W machine under load = 1500 W``; with its standing where it is one figure."""
         watts = watts_text(self.draw.watts)
         if len(self.terms) == 1 and not self.unknown:
             return f"{self.name} {watts} ({self.standing})"
@@ -121,7 +121,7 @@ def _card_terms(host: Host, cards: list[PlannedCard], unknown: list[str]) -> lis
     for how, group in alike.items():
         if how == "idle" and idle is not None:
             each = term_of(_counted(len(group), "idle card"), idle)
-            product = f"{len(group)} x {watts_text(idle.watts)} idle"
+            product = f"{len(group)} x {watts_text(idle.watts)}"
             terms.append(Term(each.name, each.draw.times(len(group)), each.standing, each.how, product))
         else:
             limit = group[0].limit_watts or 0.0
