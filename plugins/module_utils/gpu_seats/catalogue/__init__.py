@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from . import (
+    bmc,
     compose,
     declaration,
     docker_texts,
@@ -29,6 +30,7 @@ _AREAS = (
     gpu,
     vram,
     power,
+    bmc,
     ports,
     compose,
     docker_texts,

@@ -84,6 +84,30 @@ def _model_config() -> Parser:
     return parse_model_config
 
 
+def _ipmitool_dcmi() -> Parser:
+    from .ipmi.dcmi import parse_dcmi
+
+    return parse_dcmi
+
+
+def _ipmitool_sensor() -> Parser:
+    from .ipmi.sensors import parse_sensors
+
+    return parse_sensors
+
+
+def _ipmitool_chassis() -> Parser:
+    from .ipmi.chassis import parse_chassis
+
+    return parse_chassis
+
+
+def _ipmitool_sel() -> Parser:
+    from .ipmi.sel import parse_sel
+
+    return parse_sel
+
+
 PARSERS: dict[str, Callable[[], Parser]] = {
     "nvidia-smi": _nvidia_smi,
     "docker-inspect": _docker_inspect,
@@ -96,6 +120,10 @@ PARSERS: dict[str, Callable[[], Parser]] = {
     "llamacpp-log": _llamacpp_log,
     "safetensors-index": _safetensors_index,
     "model-config": _model_config,
+    "ipmitool-dcmi": _ipmitool_dcmi,
+    "ipmitool-sensor": _ipmitool_sensor,
+    "ipmitool-chassis": _ipmitool_chassis,
+    "ipmitool-sel": _ipmitool_sel,
 }
 """Tool name -> function that imports and gives its parser."""
 
@@ -182,6 +210,10 @@ _SUMMARIES = {
     "llamacpp-log": "the log of llama.cpp's server",
     "safetensors-index": "model.safetensors.index.json",
     "model-config": "config.json, generation_config.json or hf_quant_config.json",
+    "ipmitool-dcmi": "ipmitool dcmi power reading, or get_limit: the watts that the BMC measures",
+    "ipmitool-sensor": "ipmitool sensor, sdr, sdr elist, sdr type: the watts by the BMC's sensors",
+    "ipmitool-chassis": "ipmitool chassis status: power faults, the last loss of power",
+    "ipmitool-sel": "ipmitool sel list or elist: the power events that the BMC logged",
 }
 
 TOOLS: dict[str, Tool] = {name: Tool(name, _SUMMARIES[name]) for name in PARSERS}
