@@ -15,6 +15,12 @@ description:
     when every card draws its declared limit. Asks no host and changes nothing.
   - A device that this overloads is among the findings and does not fail the task; M(power_report) judges by what the
     cards enforce.
+options:
+  persistence:
+    description: How the host's tool keeps settings of cards, as for M(gpu_power_limit); it stands in C(caps_file).
+    type: str
+    choices: [auto, daemon, legacy, leave]
+    default: auto
 attributes:
   action:
     description: Runs on the controller and does not ask the host.

@@ -24,7 +24,7 @@ options:
     suboptions:
       path: {description: Where., type: path, required: true}
       content: {description: Text of the file., type: str}
-      content_base64: {description: Bytes of a file that is no text., type: str}
+      content_zlib: {description: "Bytes of a file that is no text, packed by zlib and in base64.", type: str}
       mode: {description: "Permission bits in octal, quoted.", type: str, default: "0644"}
   absent:
     description: Files to remove.
@@ -87,7 +87,7 @@ findings: {description: What could not be brought as wanted., type: list, elemen
 """
 
 import base64
-import binascii
+import zlib
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.gpu_seats.apply.atomic_files import FileError, WantedFile, binary_file
@@ -102,11 +102,11 @@ ARGUMENTS = {
         "options": {
             "path": {"type": "path", "required": True},
             "content": {"type": "str"},
-            "content_base64": {"type": "str"},
+            "content_zlib": {"type": "str"},
             "mode": {"type": "str", "default": "0644"},
         },
-        "mutually_exclusive": [["content", "content_base64"]],
-        "required_one_of": [["content", "content_base64"]],
+        "mutually_exclusive": [["content", "content_zlib"]],
+        "required_one_of": [["content", "content_zlib"]],
     },
     "absent": {"type": "list", "elements": "path", "default": []},
     "units": {
@@ -126,9 +126,9 @@ ARGUMENTS = {
 
 def wanted_file(data):
     mode = int(data["mode"], 8)
-    if data["content_base64"] is None:
+    if data["content_zlib"] is None:
         return WantedFile(data["path"], data["content"], mode)
-    return binary_file(data["path"], base64.b64decode(data["content_base64"], validate=True), mode)
+    return binary_file(data["path"], zlib.decompress(base64.b64decode(data["content_zlib"], validate=True)), mode)
 
 
 def main():
@@ -137,8 +137,8 @@ def main():
         files = [wanted_file(data) for data in module.params["files"]]
         units = [WantedUnit(**data) for data in module.params["units"]]
         done = bring_units(run, files, module.params["absent"], units, module.check_mode)
-    except (ValueError, binascii.Error) as error:
-        module.fail_json(msg=f"a file's mode is no octal number, or its content is no base64: {error}")
+    except (ValueError, zlib.error) as error:
+        module.fail_json(msg=f"a file's mode is no octal number, or its content_zlib can't be unpacked: {error}")
     except FileError as error:
         module.fail_json(msg=str(error), evidence=error.evidence())
     result = {"changed": done.changed, "diff": done.diff, **done.as_dict()}

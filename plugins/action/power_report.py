@@ -11,7 +11,6 @@ from gpu_seats.controller.declared_faults import REFUSALS, refusal_of
 from gpu_seats.controller.host_report import HostReport, written_reports
 from gpu_seats.controller.play_fleet import fleet_of_play
 from gpu_seats.controller.power_report import power_report, written_pictures
-from gpu_seats.report.power_picture import power_html, power_svg
 
 _ARGUMENTS = {
     "results": {"type": "dict", "required": True},
@@ -37,7 +36,7 @@ class ActionModule(ActionBase):
         written = []
         if not self._task.check_mode:
             if arguments["picture"]:
-                written += written_pictures(report, arguments["picture"], power_html, power_svg)
+                written += written_pictures(report, arguments["picture"])
             targets = {"json": arguments["json"], "prometheus": arguments["prometheus"]}
             written += written_reports(HostReport(host, [], report.findings), targets)
         return {"changed": False, "failed": not report.ok, "written": written, **report.as_result()}

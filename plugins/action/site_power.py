@@ -14,6 +14,8 @@ from gpu_seats.controller.site_power import host_power
 
 _NEXT = ("ansible.legacy.systemd_units", "ansible.legacy.gpu_power_limit", "ansible.legacy.power_look")
 
+_ARGUMENTS = {"persistence": {"type": "str", "default": "auto", "choices": ["auto", "daemon", "legacy", "leave"]}}
+
 
 class ActionModule(ActionBase):
     TRANSFERS_FILES = False
@@ -21,9 +23,10 @@ class ActionModule(ActionBase):
 
     def run(self, tmp=None, task_vars=None):
         super().run(tmp, task_vars)
-        self.validate_argument_spec(argument_spec={})
+        _, arguments = self.validate_argument_spec(argument_spec=_ARGUMENTS)
         build_meanwhile(lambda name: self._configure_module(name, {}, task_vars), _NEXT)
         try:
-            return {"changed": False, **host_power(fleet_of_play(task_vars), task_vars["inventory_hostname"])}
+            fleet, host = fleet_of_play(task_vars), task_vars["inventory_hostname"]
+            return {"changed": False, **host_power(fleet, host, arguments["persistence"])}
         except REFUSALS as error:
             raise AnsibleActionFail(refusal_of(error)) from error

@@ -24,24 +24,26 @@ EXAMPLES = r"""
   systemd_units:
     files:
       - path: /usr/local/lib/gpu-seats/gpu-seats-host.pyz
-        content_base64: "{{ lookup('gpu_seats_host_tool') }}"
+        content_zlib: "{{ lookup('gpu_seats_host_tool') }}"
         mode: "0755"
 """
 
 RETURN = r"""
 _raw:
-  description: The archive, base64.
+  description: The archive, packed by zlib and in base64, as M(systemd_units) takes it.
   type: list
   elements: str
 """
 
 import base64
+import zlib
 
 from ansible.plugins.lookup import LookupBase
+
 from gpu_seats.controller.host_tool_archive import archive_bytes
 
 
 class LookupModule(LookupBase):
     def run(self, terms, variables=None, **kwargs):
         self.set_options(var_options=variables, direct=kwargs)
-        return [base64.b64encode(archive_bytes()).decode("ascii")]
+        return [base64.b64encode(zlib.compress(archive_bytes(), 9)).decode("ascii")]

@@ -7,12 +7,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..findings import Finding, finding, finding_from_dict
+from ..observe.records import on_host
 from ..report.finding_list import distinct
 from ..report.plan_table import actions_text, plan_text
 from ..report.seat_table import SeatRow, cards_text, seat_table_text
 from ..report.terminal import PLAIN, Terminal
+from .power_closing import OF_POWER, power_closing_text
 
-GATHERED = ("seat_plan", "compose_stacks", "seat_ready", "published_ports", "seat_gone")
+_OF_SEATS = ("seat_plan", "compose_stacks", "seat_ready", "published_ports", "seat_gone")
+GATHERED = (*_OF_SEATS, *OF_POWER)
 
 
 @dataclass
@@ -33,9 +36,14 @@ class ClosingTable:
         self._hosts: dict[str, _HostRun] = {}
 
     def task_result(self, host: str, action: str, result: Mapping[str, Any]) -> None:
-        """Keeps the first result of each task (the second `compose_stacks` only keeps what was verified)."""
-        if action in GATHERED and not result.get("skipped"):
-            self._hosts.setdefault(host, _HostRun()).results.setdefault(action, result)
+        """Keeps the first result of each task (the second `compose_stacks` only keeps what was verified), of power's
+        tasks one that failed."""
+        if action not in GATHERED or result.get("skipped"):
+            return
+        results = self._hosts.setdefault(host, _HostRun()).results
+        if action in OF_POWER and result.get("failed"):
+            results[action] = result
+        results.setdefault(action, result)
 
     def host_unreachable(self, host: str, reason: str) -> None:
         self._hosts.setdefault(host, _HostRun()).unreachable = reason
@@ -49,7 +57,9 @@ class ClosingTable:
         findings = [one for name in sorted(self._hosts) for one in _findings_of(name, self._hosts[name])]
         rollbacks = [text for name in sorted(self._hosts) if (text := _rollback_text(name, self._hosts[name]))]
         advice = [text for name in sorted(self._hosts) if (text := _advice_text(name, self._hosts[name]))]
-        return "\n".join([*plans, *rollbacks, seat_table_text(rows, findings, terminal), *advice])
+        power = power_closing_text({name: run.results for name, run in self._hosts.items()}, terminal)
+        told = seat_table_text(rows, findings, terminal)
+        return "\n".join(part for part in [*plans, *rollbacks, power, told, *advice] if part)
 
 
 def _plan_of(run: _HostRun, terminal: Terminal) -> str:
@@ -106,7 +116,10 @@ def _seats_of(results: Mapping[str, Mapping[str, Any]]) -> list[Mapping[str, Any
 
 
 def _findings_of(host: str, run: _HostRun) -> list[Finding]:
-    found = joined_findings(run.results)
+    reported = run.of("power_report").get("findings")
+    found = joined_findings(run.results) if reported is None else [finding_from_dict(data) for data in reported]
+    if set(run.results) & set(OF_POWER):
+        found = on_host(found, host)
     if run.unreachable:
         found.append(finding("host.unreachable", f"host:{host}", f"no connection: {run.unreachable.strip()}"))
     return found

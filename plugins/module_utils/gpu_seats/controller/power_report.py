@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -85,12 +85,12 @@ def bmc_reading(result: Mapping[str, Any] | None) -> dict[str, Any] | None:
     return {name: result.get(name) for name in ("watts", "source", "reason")}
 
 
-def written_pictures(
-    report: PowerReport, directory: str, html: Callable[[dict[str, Any]], str], svg: Callable[[dict[str, Any]], str]
-) -> list[str]:
+def written_pictures(report: PowerReport, directory: str) -> list[str]:
     """Writes ``<site>.html`` and ``<site>.svg`` of the tree; the paths of both."""
+    from ..report.power_picture import power_html, power_svg  # most runs of a play draw nothing
+
     tree = dict(report.tree)
-    texts = {f"{tree['site']}.html": html(tree), f"{tree['site']}.svg": svg(tree)}
+    texts = {f"{tree['site']}.html": power_html(tree), f"{tree['site']}.svg": power_svg(tree)}
     paths = []
     for name, text in texts.items():
         path = (Path(directory) / name).resolve()

@@ -11,10 +11,11 @@ from ..plan.power.caps import declared_caps
 from ..report.findings_json import json_text
 
 
-def host_power(fleet: Fleet, host_name: str) -> dict[str, Any]:
+def host_power(fleet: Fleet, host_name: str, persistence: str = "auto") -> dict[str, Any]:
     """``{host, site, caps, caps_file, bmc_address, tree, findings}``. Raises KeyError for a host that is not declared.
 
-    caps: for `gpu_power_limit`, one a card. caps_file: their text for the host. tree: `SitePower.as_dict` of the worst
+    caps: for `gpu_power_limit`, one a card. caps_file: the text of the file that the host's tool
+    reads, with `persistence` (`apply.gpu_limits.persistence.WAYS`). tree: `SitePower.as_dict` of the worst
     case, every card of every host at its declared limit.
     """
     host = fleet.hosts[host_name]
@@ -24,7 +25,7 @@ def host_power(fleet: Fleet, host_name: str) -> dict[str, Any]:
         "host": host_name,
         "site": host.site,
         "caps": caps,
-        "caps_file": json_text({"host": host_name, "caps": caps}),
+        "caps_file": json_text({"host": host_name, "persistence": persistence, "caps": caps}),
         "bmc_address": host.bmc.address if host.bmc is not None else None,
         "tree": site.as_dict(),
         "findings": [one.as_dict() for one in site.findings],

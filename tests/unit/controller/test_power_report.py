@@ -1,0 +1,69 @@
+"""Protects: the verdict of a power run, its sums with the limits that hold, and what it shows of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from power_cases import SET, UNITS, card, look, power_fleet, power_host
+
+from gpu_seats.controller.power_closing import power_closing_text
+from gpu_seats.controller.power_report import power_report, written_pictures
+from gpu_seats.controller.power_verify import verified_caps
+from gpu_seats.controller.site_power import host_power
+from gpu_seats.findings import finding
+
+BMC = {"watts": 451.0, "source": "dcmi", "reason": "", "findings": []}
+
+
+def verified(*limits: float) -> dict:
+    cards = [card(key, limit) for key, limit in zip("01", limits)]
+    return verified_caps(power_host(), SET, look(*cards), UNITS).as_result()
+
+
+def test_the_site_is_added_up_with_the_limits_that_hold() -> None:
+    fine = power_report(power_fleet(), "box1", {"power_verify": verified(275.0, 260.0), "bmc_power_info": BMC})
+    assert fine.ok and fine.worst_watts == 400 + 275 + 260
+    lost = power_report(power_fleet(), "box1", {"power_verify": verified(325.0, 325.0)})
+    assert not lost.ok and lost.worst_watts == 400 + 2 * 325
+    assert {one.code for one in lost.findings if one.fails} == {"power.cap_lost", "power.over_continuous"}
+
+
+def test_findings_of_every_task_name_their_host() -> None:
+    broken = {"findings": [finding("systemd.unit_failed", "unit:a.service", "no").as_dict()]}
+    report = power_report(power_fleet(), "box1", {"systemd_units": broken, "power_verify": verified(275.0, 260.0)})
+    assert [one.subject for one in report.findings] == ["host:box1/unit:a.service"]
+    assert not report.ok and "1 error" in report.as_result()["msg"]
+
+
+def test_caps_reach_the_host_by_uuid_with_what_their_enforcement_needs() -> None:
+    planned = host_power(power_fleet(), "box1")
+    assert [(one["card"], one["limit_watts"], one["max_watts"]) for one in planned["caps"]] == [
+        ("0", 275.0, 325.0),
+        ("1", 260.0, 325.0),
+    ]
+    assert all(one["uuid"].startswith("GPU-") and one["above_stock"] is None for one in planned["caps"])
+    assert planned["caps_file"] == host_power(power_fleet(), "box1")["caps_file"]
+    assert planned["tree"]["site"] == "lab"
+
+
+def test_measured_watts_stand_beside_the_worst_case() -> None:
+    results = {"power_verify": verified(275.0, 260.0), "bmc_power_info": BMC}
+    report = power_report(power_fleet(), "box1", results).as_result()
+    text = power_closing_text({"box1": {**results, "power_report": report}})
+    assert "cards draw 40 W now, at most 535 W by their limits" in text
+    assert "the whole machine draws 451 W by its BMC (DCMI), 935 W is its worst case" in " ".join(text.split())
+    assert "b1" in text
+
+
+def test_a_bmc_that_gives_no_reading_is_told_with_its_reason() -> None:
+    results = {"power_verify": verified(275.0, 260.0), "bmc_power_info": {"watts": None, "reason": "deactivated"}}
+    report = power_report(power_fleet(), "box1", results).as_result()
+    text = power_closing_text({"box1": {"power_report": report}})
+    assert "the whole machine can't be measured (deactivated), 935 W is its worst case" in " ".join(text.split())
+
+
+def test_the_picture_of_a_site_is_named_by_it(tmp_path: Path) -> None:
+    report = power_report(power_fleet(), "box1", {"power_verify": verified(275.0, 260.0)})
+    paths = written_pictures(report, str(tmp_path / "power"))
+    assert [Path(path).name for path in paths] == ["lab.html", "lab.svg"]
+    assert all("b1" in Path(path).read_text() for path in paths)
