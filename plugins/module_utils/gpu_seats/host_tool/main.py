@@ -16,6 +16,8 @@ PROGRAM = "gpu-seats-host"
 VERBS: dict[str, str] = {
     "caps": "caps_verb",
     "containers": "containers_verb",
+    "measure": "measure_verb",
+    "sample": "sample_verb",
 }
 """Verb -> module of this package. The archive packs every module of this package and all that they import."""
 

@@ -1,0 +1,202 @@
+"""Starts a measurement on the host, looks at it, ends it: what the module `power_measure` does, one run an action."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...findings import Finding, finding
+from ...observe.power_log import PowerLog, read_power_log, time_text
+from ..atomic_files import FileError, WantedFile, file_change, make_directory, write_file
+from ..host_lock import HostLock, LockHeldError
+from .judgement import host_total
+from .lease import HOLD, STOP, Lease
+from .log_file import LogFile, LogFileError
+from .plan import MeasurePlan
+from .progress import Progress, new_file, newest_file, progress_of, unfinished_file
+from .unit import Run, UnitError, start_unit, stop_unit, unit_state
+from .watcher import Orders, orders_of
+
+RUN_FOLDER = "/run/gpu-seats/power-measure"
+_ROOM_S = 120.0
+_ORDERS, _LEASE, _LOCK = "orders.json", "lease", "lock"
+
+
+class MeasureError(Exception):
+    """Nothing was started. findings: why, one each."""
+
+    def __init__(self, found: Sequence[Finding]) -> None:
+        super().__init__("; ".join(one.message for one in found))
+        self.findings = list(found)
+
+
+@dataclass(frozen=True)
+class Control:
+    """run: of commands. tool: the words that run the host tool. now: wall clock in seconds."""
+
+    run: Run
+    tool: Sequence[str]
+    folder: str = RUN_FOLDER
+    now: Callable[[], float] = time.time
+
+    @property
+    def _path(self) -> Path:
+        return Path(self.folder)
+
+    def prospect(self, plan: MeasurePlan, fresh: bool = False) -> dict[str, Any]:
+        """What `start` would do: the file, the first step and what is measured already. Touches nothing."""
+        return _prospect(plan, *self._target(plan, fresh))
+
+    def _target(self, plan: MeasurePlan, fresh: bool) -> tuple[Path, Progress]:
+        """The file that a run writes to, and how far it is in it."""
+        folder = Path(plan.folder)
+        found = None if fresh else unfinished_file(folder, plan)
+        return found or (new_file(folder, plan, self.now()), Progress())
+
+    def finished(self, plan: MeasurePlan, within_s: float) -> dict[str, Any] | None:
+        """``{log, age_s}`` of the newest run of this plan that came to its end within that time; None without one."""
+        newest = newest_file(Path(plan.folder), plan)
+        if newest is None or not newest[1].complete:
+            return None
+        age_s = self.now() - newest[0].stat().st_mtime
+        return {"log": str(newest[0]), "age_s": age_s} if age_s <= within_s else None
+
+    def start(self, plan: MeasurePlan, fresh: bool = False, hold: bool = False) -> dict[str, Any]:
+        """Start what is left of the plan; what `prospect` says. Raises MeasureError."""
+        subject = f"host:{plan.host}"
+        path, progress = self._target(plan, fresh)
+        orders = Orders(plan, path, self._path / _LEASE, str(self._path / _LOCK), progress.runs)
+        try:
+            make_directory(self._path, 0o700)
+            with HostLock(f"start of a power measurement of {plan.host}", orders.lock, wait_s=0.0):
+                write_file(file_change(WantedFile(str(self._path / _ORDERS), orders.as_text(), 0o600)))
+                Lease(orders.lease, plan.times.lease_s).renew(HOLD if hold else "-")
+            start_unit(self.run, [*self.tool, "measure", "--orders", str(self._path / _ORDERS)], longest_s(plan))
+        except LockHeldError as error:
+            message = f"a measurement runs already: {error}"
+            raise MeasureError([finding("power.measure_busy", subject, message, {"holder": error.holder})]) from error
+        except (FileError, OSError, UnitError) as error:
+            raise MeasureError([finding("power.measure_not_started", subject, str(error))]) from error
+        return _prospect(plan, path, progress)
+
+    def look(self, word: str = "", with_log: bool = False) -> dict[str, Any]:
+        """How far it is; renews the lease. word: for the watcher (lease.GO_ON, lease.STOP), "" keeps the one before.
+
+        Raises MeasureError where there is none.
+        """
+        orders = self._orders()
+        lease = Lease(orders.lease, orders.plan.times.lease_s)
+        with contextlib.suppress(OSError):
+            lease.renew(word)
+        # the unit first: what it wrote before its end is then in the file
+        unit = unit_state(self.run)
+        content = _content(orders.log)
+        log = read_power_log(content)
+        state = state_of(log, orders.plan, orders.runs)
+        return {
+            **state,
+            "log": str(orders.log),
+            "unit": unit.active,
+            "running": unit.is_running,
+            **({"log_text": content.decode("utf-8", "replace")} if with_log else {}),
+        }
+
+    def end(self) -> dict[str, Any]:
+        """End the run; the watcher ends the load, writes why, and is gone when this returns. Raises MeasureError."""
+        orders = self._orders()
+        with contextlib.suppress(OSError):
+            Lease(orders.lease, orders.plan.times.lease_s).renew(STOP)
+        if unit_state(self.run).is_running:
+            try:
+                stop_unit(self.run)
+            except UnitError as error:
+                failed = finding("power.load_not_stopped", f"host:{orders.plan.host}", str(error))
+                raise MeasureError([failed]) from error
+        return self.look()
+
+    def note(self, log: str, record: Mapping[str, Any]) -> None:
+        """Add a line to a file whose run has ended (a reading that a person took). Raises MeasureError."""
+        try:
+            file = LogFile(Path(log))
+            try:
+                file.append({"t": time_text(self.now()), **record})
+            finally:
+                file.close()
+        except LogFileError as error:
+            raise MeasureError([finding("power.log_unwritable", f"file:{log}", str(error))]) from error
+
+    def _orders(self) -> Orders:
+        path = self._path / _ORDERS
+        try:
+            return orders_of(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            message = f"no measurement was started on this host since its boot ({path}: {error})"
+            raise MeasureError([finding("power.measure_not_started", f"file:{path}", message)]) from error
+
+
+def _prospect(plan: MeasurePlan, path: Path, progress: Progress) -> dict[str, Any]:
+    return {
+        "log": str(path),
+        "resumes": progress.key is not None,
+        "first_step": progress.first_step(plan),
+        "done": {str(number): at for number, at in sorted(progress.done.items())},
+        "stopped_before": dict(progress.stop) if progress.stop else None,
+    }
+
+
+def longest_s(plan: MeasurePlan) -> float:
+    """When the unit is ended whatever it does."""
+    times = plan.times
+    raising = sum(len(step.cards) for step in plan.steps) * (times.every_s + 5)
+    return len(plan.steps) * (times.settle_s + times.hold_s) + times.top_s + raising + _ROOM_S
+
+
+def state_of(log: PowerLog, plan: MeasurePlan, runs: int = 0) -> dict[str, Any]:
+    """What the file says of the run that writes it now: step, last sample, steps that are measured, why it stopped.
+
+    runs: how many wrote to it before.
+    """
+    starts = [number for number, one in enumerate(log.records) if one.get("kind") == "run"][runs:]
+    current = PowerLog(log.records[starts[-1] :] if starts else [], log.torn)
+    progress, step = progress_of(log), current.last("step")
+    sample = current.samples[-1] if current.samples else None
+    end = current.last("end")
+    return {
+        "started": bool(starts),
+        "step": step["number"] if step else None,
+        "step_since": step["t"] if step else None,
+        "phase": sample.get("phase") if sample else None,
+        "sample": _in_short(sample, plan) if sample else None,
+        "done": {str(number): at for number, at in sorted(progress.done.items())},
+        "stop": current.last("stop"),
+        "ended": end is not None,
+        "complete": bool(end and end.get("complete")),
+        "torn_lines": [one.number for one in log.torn],
+    }
+
+
+def _in_short(sample: Mapping[str, Any], plan: MeasurePlan) -> dict[str, Any]:
+    total = host_total(sample, plan.limits)
+    return {
+        "t": sample["t"],
+        "cards_watts": sample.get("cards_watts"),
+        "bmc_watts": sample.get("bmc_watts"),
+        "bmc_why": sample.get("bmc_why"),
+        "total_watts": total.watts,
+        "total_words": total.words,
+        "by_card": {plan.name_of(str(one["uuid"])): one.get("draw_watts") for one in sample.get("cards") or ()},
+    }
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
+
+
+__all__ = ["RUN_FOLDER", "Control", "MeasureError", "longest_s", "state_of"]

@@ -1,0 +1,110 @@
+"""Whether a sample lets the load go on. Pure: the watcher stops the load first and writes afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...findings import Finding, finding
+from .plan import Limits, MeasurePlan
+
+_LIMIT_SLACK_WATTS = 0.5
+"""nvidia-smi prints limits with two decimals of what the board rounds."""
+_MISSES = 2
+"""Samples in a row without a card's draw: one can be a reading that came too late."""
+
+
+@dataclass(frozen=True)
+class HostTotal:
+    """The most the host may draw at a sample. watts None: nothing was read. words: how it was counted."""
+
+    watts: float | None
+    words: str
+
+
+def host_total(sample: Mapping[str, Any], limits: Limits) -> HostTotal:
+    """From the BMC at its worst reading, else from the cards and the declared machine.
+
+    A BMC averages over seconds and more; the cards and the least of the machine are a floor below which it is not
+    believed.
+    """
+    cards, bmc = sample.get("cards_watts"), sample.get("bmc_watts")
+    if bmc is None:
+        if cards is None:
+            return HostTotal(None, "neither the BMC nor every card gave watts")
+        total = cards + limits.machine_watts
+        return HostTotal(total, f"cards {cards:.0f} W + machine {limits.machine_watts:.0f} W = {total:.0f} W")
+    scaled = bmc * limits.bmc_factor
+    floor = (cards or 0.0) + limits.floor_watts
+    if cards is not None and floor > scaled:
+        return HostTotal(floor, f"cards {cards:.0f} W + machine at least {limits.floor_watts:.0f} W = {floor:.0f} W")
+    if limits.bmc_factor == 1:
+        return HostTotal(scaled, f"BMC {bmc:.0f} W")
+    return HostTotal(scaled, f"BMC {bmc:.0f} W x {limits.bmc_factor:.2f} = {scaled:.0f} W")
+
+
+@dataclass
+class Judge:
+    """Says why the load must stop, None while it may go on. Remembers which cards gave no draw."""
+
+    plan: MeasurePlan
+    misses: dict[str, int] = field(default_factory=dict)
+    blind: int = 0
+
+    def stop_reason(self, sample: Mapping[str, Any]) -> Finding | None:
+        of_host = self._total_reason(sample)
+        return of_host or next(
+            (reason for reason in (self._card_reason(card) for card in sample.get("cards") or ()) if reason), None
+        )
+
+    def _total_reason(self, sample: Mapping[str, Any]) -> Finding | None:
+        limits = self.plan.limits
+        total = host_total(sample, limits)
+        if total.watts is None:
+            self.blind += 1
+            if self.blind < _MISSES:
+                return None
+            message = f"{total.words} in {self.blind} samples in a row: nobody sees what the host draws"
+            return self._finding("power.measure_blind", message)
+        self.blind = 0
+        if total.watts <= limits.stop_at_watts:
+            return None
+        message = f"{total.words} is over the stop threshold of {limits.stop_at_watts:.0f} W"
+        evidence = {
+            "total_watts": round(total.watts, 1),
+            "stop_at_watts": limits.stop_at_watts,
+            "bmc_watts": sample.get("bmc_watts"),
+            "cards_watts": sample.get("cards_watts"),
+        }
+        return self._finding("power.measure_over_threshold", message, evidence)
+
+    def _card_reason(self, card: Mapping[str, Any]) -> Finding | None:
+        uuid, draw, limit = str(card["uuid"]), card.get("draw_watts"), card.get("limit_watts")
+        cap, margin = self.plan.caps.get(uuid), self.plan.limits.margin_watts
+        name = f"gpu:{self.plan.name_of(uuid)}"
+        evidence = {"uuid": uuid, "draw_watts": draw, "limit_watts": limit, "cap_watts": cap}
+        if card.get("code") == "gpu.lost":
+            return self._finding("gpu.lost", str(card.get("why")), evidence, name)
+        if cap is not None and limit is not None and limit > cap + _LIMIT_SLACK_WATTS:
+            message = f"the enforced limit is {limit:.0f} W, the cap is {cap:.0f} W: the plan counted with the cap"
+            return self._finding("power.card_over_cap", message, evidence, name)
+        if draw is None:
+            self.misses[uuid] = self.misses.get(uuid, 0) + 1
+            if self.misses[uuid] < _MISSES:
+                return None
+            why = card.get("why") or "no reason given"
+            message = f"no draw in {self.misses[uuid]} samples in a row ({why}): nobody sees what it does under load"
+            return self._finding("power.measure_blind", message, evidence, name)
+        self.misses[uuid] = 0
+        if cap is not None and draw > cap + margin:
+            message = f"it draws {draw:.0f} W, more than its cap of {cap:.0f} W and {margin:.0f} W on top"
+            return self._finding("power.card_over_cap", message, evidence, name)
+        return None
+
+    def _finding(self, code: str, message: str, evidence: dict[str, Any] | None = None, about: str = "") -> Finding:
+        subject = f"host:{self.plan.host}" + (f"/{about}" if about else "")
+        return finding(code, subject, message, evidence)
+
+
+__all__ = ["HostTotal", "Judge", "host_total"]
