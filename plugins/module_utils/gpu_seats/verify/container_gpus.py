@@ -197,6 +197,9 @@ def _classified(name: str, wanted: GpuRequest | None, answer: InsideAnswer) -> I
         text = f"inside {name}: {first.message}"
         found = finding(first.code, subject, text, {**first.evidence, **facts}, first.remedy, first.severity)
         return _told(name, "failing", text, wanted, found)
+    if not answer.seen:
+        text = f"inside {name} nvidia-smi ends with {answer.rc} and lists no card: {answer.output.strip()[:120]!r}"
+        return _told(name, "failing", text, wanted, finding("command.failed", subject, text, facts))
     missing = _missing(wanted, answer.seen)
     if missing:
         text = f"{name} {missing}"
