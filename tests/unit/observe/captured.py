@@ -17,6 +17,9 @@ def tool_of(name: str) -> str:
     folder, _, file = name.partition("/")
     if folder == "docker":
         return "docker-ps" if file.startswith("ps") else "docker-port" if file.startswith("port") else "docker-inspect"
+    if folder == "ipmitool":
+        # an error of ipmitool's is the same for every command; that of the power reading stands for all
+        return "ipmitool-dcmi"
     if folder == "llm":
         return "llamacpp-log" if file.startswith("llamacpp") else "vllm-log"
     if folder == "models":

@@ -9,6 +9,7 @@ import sys
 import pytest
 import test_compose_captures
 import test_docker_captures
+import test_ipmi_captures
 import test_nvidia_captures
 import test_vllm_log
 from captured import CAPTURES, capture, capture_names, tool_of
@@ -22,6 +23,7 @@ from gpu_seats.observe.tools import PARSERS, TOOLS, observe, read_capture
 
 EXPECTED = {
     *(f"nvidia-smi/{name}" for name in test_nvidia_captures.FINDINGS),
+    *(f"ipmitool/{name}" for name in test_ipmi_captures.FINDINGS),
     *(f"docker/{name}" for name in test_docker_captures.FINDINGS),
     *(f"compose/{name}" for name in test_compose_captures.FINDINGS),
     *(f"llm/{name}" for name in test_vllm_log.EXPECTED),
@@ -72,6 +74,10 @@ def test_the_tools_are_these() -> None:
         "llamacpp-log",
         "safetensors-index",
         "model-config",
+        "ipmitool-dcmi",
+        "ipmitool-sensor",
+        "ipmitool-chassis",
+        "ipmitool-sel",
     ]
     assert all(tool.summary for tool in TOOLS.values())
 
