@@ -1,4 +1,4 @@
-"""Check every declaration: files, names, ports, placement, engine options, and whether all of it renders.
+"""Check every declaration: files, names, ports, placement, watts, engine options, and whether all of it renders.
 
 Writes nothing. Exits 2 when a file cannot be read as a declaration, 1 when a finding would refuse a deployment.
 """
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..report.terminal import Terminal
 from .answer import FINDINGS, FINE, Answer
-from .declarations import add_project_arguments, load_declarations
+from .declarations import add_project_arguments, chosen_project, load_declarations
 
 if TYPE_CHECKING:
     from ..declare.fleet import Fleet
@@ -25,11 +25,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(chosen: argparse.Namespace, terminal: Terminal) -> Answer:
     from ..plan.fleet_plan import plan_fleet
+    from ..plan.power.literal_watts import literal_watts_findings
+    from ..plan.power.site import fleet_power_findings
     from ..report.finding_list import count_text, distinct, findings_text
     from ..report.findings_json import findings_document
 
     fleet = load_declarations(chosen)
-    found = distinct([*plan_fleet(fleet), *unrendered(fleet)])
+    literal = literal_watts_findings(fleet, chosen_project(chosen))
+    found = distinct([*plan_fleet(fleet), *fleet_power_findings(fleet), *literal, *unrendered(fleet)])
     counted = {"hosts": len(fleet.hosts), "stacks": len(fleet.stacks), "seats": sum(1 for _ in fleet.seats())}
     text = findings_text(found, terminal)
     sizes = ", ".join(f"{number} {what if number != 1 else what[:-1]}" for what, number in counted.items())

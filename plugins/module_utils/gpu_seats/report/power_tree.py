@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Optional
 
 from .styled import Cell, Column, lines_text, table_text
@@ -246,11 +246,8 @@ def _unmeasured_text(power: Mapping[str, Any], terminal: Terminal) -> str:
 
 
 def _written(lines: Iterable[_Line], terminal: Terminal) -> str:
-    cells: list[Sequence[Cell]] = []
-    for line in lines:
-        for shown in wrapped(line.text, terminal.width, line.first, line.rest):
-            cells.append((Cell(shown, line.style),))
-    return lines_text(cells, terminal)
+    shown = [(one, line.style) for line in lines for one in wrapped(line.text, terminal.width, line.first, line.rest)]
+    return lines_text([(Cell(text, style),) for text, style in shown], terminal)
 
 
 def _watts(watts: Optional[float]) -> str:

@@ -105,7 +105,7 @@ def cap_findings(view: View) -> Iterator[Finding]:
 
 def _cap_faults(card: PlannedCard) -> Iterator[tuple[str, str]]:
     limit = card.limit_watts
-    if limit is None or card.basis not in ("cap", "what if"):
+    if limit is None or card.basis not in ("cap", "asked limit"):
         return
     if card.ceiling_watts is not None and limit > card.ceiling_watts:
         yield "power.cap_above_ceiling", f"{card.how} is above the ceiling {watts_text(card.ceiling_watts)}"

@@ -19,7 +19,7 @@ _HOW = {
     "cap": "at their cap (power.caps)",
     "stock limit": "at their stock limit: no cap is declared",
     "enforced limit": "at the limit that they enforce now, above what is declared",
-    "what if": "at the limit that is asked",
+    "asked limit": "at the limit that is asked",
 }
 
 

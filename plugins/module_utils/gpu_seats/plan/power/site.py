@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .loads import LoadPower
 
 _AS_DECLARED = WhatIf()
+_UNSURE = {"estimate": "an estimate", "assumed": "assumed", "unknown": "not declared in full"}
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,15 @@ def site_power(
     )
 
 
+def fleet_power_findings(fleet: Fleet) -> list[Finding]:
+    """What is wrong with the circuits of every site that declares any, with every card loaded.
+
+    Shared fate is no fault of a declaration: `gpu-seats power` tells it.
+    """
+    found = [one for name, site in fleet.sites.items() if site.circuits for one in site_power(fleet, name).findings]
+    return [one for one in found if one.code != "power.correlated_recovery"]
+
+
 def _proposal(fleet: Fleet, view: View) -> dict[str, Any] | None:
     """The proposed feed: its own devices and limits, and whether the way in survives on it."""
     if not view.site.feed_proposal:
@@ -134,7 +144,7 @@ def _unmeasured(view: View, hosts: list[Host]) -> list[dict[str, str]]:
     named = {one["load"] for one in told}
     for name, load in view.loads.items():
         if name not in named and load.standing not in ("measured", "derived"):
-            told.append({"load": name, "text": f"{load.summary}: {load.standing}"})
+            told.append({"load": name, "text": f"what it takes is {_UNSURE[load.standing]}"})
     return told
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class PlannedCard:
     """One card of a host. limit_watts None: neither a cap nor a stock limit is known.
 
-    basis: what the limit is: ``cap``, ``stock limit``, ``enforced limit``, ``what if``. The others are what the
+    basis: what the limit is: ``cap``, ``stock limit``, ``enforced limit``, ``asked limit``. The others are what the
     declaration allows it to be.
     """
 
@@ -72,7 +72,7 @@ def _planned(host: Host, card: str, loaded: bool, enforced: float | None) -> Pla
 
 def with_limit(cards: list[PlannedCard], watts: float) -> list[PlannedCard]:
     """The cards with one limit for all."""
-    return [replace(card, limit_watts=watts, basis="what if") for card in cards]
+    return [replace(card, limit_watts=watts, basis="asked limit") for card in cards]
 
 
 def with_count(cards: list[PlannedCard], count: int) -> list[PlannedCard]:
