@@ -20,8 +20,8 @@ from .card_memory import Look, settled_look
 
 _CARD_FIELDS = (
     "index,uuid,pci.bus_id,name,driver_version,memory.total,memory.used,memory.free,memory.reserved,power.draw,"
-    "power.limit,power.default_limit,power.min_limit,power.max_limit,persistence_mode,mig.mode.current,"
-    "temperature.gpu,utilization.gpu,pstate"
+    "power.limit,enforced.power.limit,power.default_limit,power.min_limit,power.max_limit,persistence_mode,"
+    "mig.mode.current,temperature.gpu,utilization.gpu,pstate"
 )
 _PROCESS_FIELDS = "gpu_uuid,pid,process_name,used_gpu_memory"
 _CONTAINER_OF_CGROUP = re.compile(r"(?:docker[-/]|/)([0-9a-f]{64})(?:\.scope)?\s*$", re.MULTILINE)
