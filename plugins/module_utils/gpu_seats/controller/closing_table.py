@@ -118,8 +118,8 @@ def _seats_of(results: Mapping[str, Mapping[str, Any]]) -> list[Mapping[str, Any
 def _findings_of(host: str, run: _HostRun) -> list[Finding]:
     reported = run.of("power_report").get("findings")
     found = joined_findings(run.results) if reported is None else [finding_from_dict(data) for data in reported]
-    if set(run.results) & set(OF_POWER):
-        found = on_host(found, host)
+    if reported is None and set(run.results) & set(OF_POWER):
+        found = [one if one.subject.startswith("site:") else on_host([one], host)[0] for one in found]
     if run.unreachable:
         found.append(finding("host.unreachable", f"host:{host}", f"no connection: {run.unreachable.strip()}"))
     return found

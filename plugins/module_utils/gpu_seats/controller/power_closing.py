@@ -28,7 +28,7 @@ def power_closing_text(hosts: Mapping[str, Results], terminal: Terminal = PLAIN)
     parts = [text for name in sorted(hosts) if (text := _cards_of(name, hosts[name], terminal))]
     trees: dict[str, Mapping[str, Any]] = {}
     for results in hosts.values():
-        tree = (results.get("power_report") or results.get("site_power") or {}).get("tree")
+        tree = results.get("power_report", {}).get("tree") or results.get("site_power", {}).get("tree")
         if tree:
             trees[tree["site"]] = tree
     parts += [power_tree_text(trees[site], terminal) for site in sorted(trees)]
