@@ -9,7 +9,7 @@ from .markup import element, escaped, number
 from .records import Device, Load, Part
 from .scale import MARGIN, PLOT_LEFT, WIDTH, Scale
 from .text_width import text_width
-from .words import GROUP_WORDS, bare, grouped, in_watts, readings_words
+from .words import GROUP_WORDS, bare, grouped, in_watts, measured_words
 
 LANE = 17.0
 """Height above a bar for the labels of its marks, and below it for the range."""
@@ -34,7 +34,8 @@ def device_bar(device: Device, top: float, scale: Scale) -> tuple[list[str], flo
         width = scale.x(device.absolute_watts) - PLOT_LEFT
         drawn.append(element("rect", x=PLOT_LEFT, y=bar_top, width=width, height=_DEVICE_BAR, class_=f"track{quiet}"))
     if device.in_use:
-        drawn += _segments(grouped(device.parts), bar_top, _DEVICE_BAR, scale)
+        marks = [scale.x(watts) for watts in (device.continuous_watts, device.absolute_watts) if watts is not None]
+        drawn += _segments(grouped(device.parts), bar_top, _DEVICE_BAR, scale, marks)
         drawn += _over(device, bar_top, scale)
     drawn += _limits(device, bar_top, quiet, scale)
     if not device.in_use:
@@ -45,14 +46,15 @@ def device_bar(device: Device, top: float, scale: Scale) -> tuple[list[str], flo
 
 def load_bar(load: Load, top: float, scale: Scale) -> tuple[list[str], float]:
     """Markup, and where it ends."""
-    bar_top = top + (LANE if load.readings else _GAP)
+    bar_top = top + (LANE if load.readings or load.measured else _GAP)
     bottom = bar_top + _LOAD_BAR
     whisker, end = _whisker(load.low_watts, load.watts, load.high_watts, bottom, scale)
     drawn = [*_segments(load.parts, bar_top, _LOAD_BAR, scale), *_readings(load, bar_top, scale), *whisker]
     return drawn, end
 
 
-def _segments(parts: Sequence[Part], top: float, height: float, scale: Scale) -> list[str]:
+def _segments(parts: Sequence[Part], top: float, height: float, scale: Scale, marks: Sequence[float] = ()) -> list[str]:
+    """One after the other, named where there is room between `marks`."""
     drawn = []
     below = 0.0
     for part in parts:
@@ -64,11 +66,18 @@ def _segments(parts: Sequence[Part], top: float, height: float, scale: Scale) ->
         drawn.append(element("rect", **box, class_=f"segment {part.group}"))
         if part.standing != "measured":
             drawn.append(element("rect", **box, class_=stripes_of(part.standing)))
+        room_left, room_right = _widest_room(left, right, marks)
         label = GROUP_WORDS[part.group]
-        if text_width(label, _SMALL, bold=True) + 2 * _GAP <= right - left:
-            middle = (left + right) / 2
+        if text_width(label, _SMALL, bold=True) + 2 * _GAP <= room_right - room_left:
+            middle = (room_left + room_right) / 2
             drawn.append(text(middle, top + height / 2 + 3.5, label, f"on-{part.group}", "middle"))
     return drawn
+
+
+def _widest_room(left: float, right: float, marks: Sequence[float]) -> tuple[float, float]:
+    """The widest stretch of a segment that no mark crosses."""
+    ends = [left, *sorted(mark for mark in marks if left < mark < right), right]
+    return max(itertools.pairwise(ends), key=lambda room: room[1] - room[0])
 
 
 def stripes_of(standing: str) -> str:
@@ -132,24 +141,23 @@ def _whisker(
 
 
 def _readings(load: Load, top: float, scale: Scale) -> list[str]:
-    """A mark each above the bar, and their words where there is room for them."""
+    """A mark each above the bar, filled for what is measured now, with their words where there is room for them."""
     drawn = [
-        element("path", d=f"M{number(x)} {number(top)} l-5 -9 h10 z", class_="reading")
-        for x in _reading_marks(load, scale)
+        element("path", d=f"M{number(scale.x(reading.watts))} {number(top)} l-5 -9 h10 z", class_=class_)
+        for class_, readings in (("reading", load.readings), ("reading now", load.measured))
+        for reading in readings
     ]
-    left = readings_place(load, scale)
-    if load.readings and left is not None:
-        drawn.append(text(left, top - 3, readings_words(load), "small"))
+    left = measured_place(load, scale)
+    if left is not None:
+        drawn.append(text(left, top - 3, measured_words(load), "small"))
     return drawn
 
 
-def _reading_marks(load: Load, scale: Scale) -> list[float]:
-    return sorted(scale.x(reading.watts) for reading in load.readings)
-
-
-def readings_place(load: Load, scale: Scale) -> float | None:
-    """Where the words of the readings begin above the bar: right of the marks if possible; None: no room."""
-    need = text_width(readings_words(load), _SMALL) + 3 * _GAP
-    ends = [PLOT_LEFT, *_reading_marks(load, scale), WIDTH - MARGIN]
-    rooms = [(right - left, left) for left, right in itertools.pairwise(ends)]
+def measured_place(load: Load, scale: Scale) -> float | None:
+    """Where the words of what is measured begin above the bar, right of the marks if possible; None: no room."""
+    if not load.measured:
+        return None
+    need = text_width(measured_words(load), _SMALL) + 3 * _GAP
+    marks = sorted(scale.x(reading.watts) for reading in (*load.readings, *load.measured))
+    rooms = [(right - left, left) for left, right in itertools.pairwise([PLOT_LEFT, *marks, WIDTH - MARGIN])]
     return next((left + 2 * _GAP for room, left in reversed(rooms) if room >= need), None)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from .markup import element, escaped
-from .records import Device, Found, Load, Part, PowerTree
+from .records import Device, Found, Load, Part, PowerTree, Reading
 from .sheet import svg_of
-from .style import page_style
+from .style import page_style, style_sheet
 from .words import (
     bare,
     kind_words,
@@ -23,24 +23,22 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 _DASH = "\N{EN DASH}"
 
 
-def html_of(tree: PowerTree) -> str:
-    """The whole document."""
+def html_of(tree: PowerTree, proposal: PowerTree | None = None) -> str:
+    """The whole document. proposal: the feed as it should be, drawn below."""
     head = [
         element("meta", charset="utf-8"),
         element("meta", http_equiv="Content-Security-Policy", content=_POLICY),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("title", escaped(title(tree))),
-        element("style", page_style()),
+        element("style", page_style(), style_sheet()),
     ]
-    asked = [element("p", escaped(f"What if: {tree.question}"))] if tree.question else []
     body = [
-        element("h1", escaped(title(tree))),
-        element("p", element("strong", escaped(summary(tree)))),
-        *asked,
-        element("div", svg_of(tree, with_title=False), class_="picture"),
+        *_top(tree),
         *_section("Devices", _device_table(tree.devices)),
         *_section("Figures", _figure_table(tree.loads)),
+        *_section("Not measured", _unmeasured(tree)),
         *_section("Findings", _finding_list(tree.findings)),
+        *(_proposed(proposal) if proposal else []),
     ]
     page = element(
         "html",
@@ -50,6 +48,28 @@ def html_of(tree: PowerTree) -> str:
         lang="en",
     )
     return f"<!DOCTYPE html>\n{page}\n"
+
+
+def _top(tree: PowerTree) -> list[str]:
+    lines = [element("p", escaped(tree.summary), class_="quiet")] if tree.summary else []
+    lines.append(element("p", element("strong", escaped(summary(tree)))))
+    lines += [element("p", escaped(f"What if: {tree.question}"))] if tree.question else []
+    return [element("h1", escaped(title(tree))), *lines, _picture(tree, "power")]
+
+
+def _picture(tree: PowerTree, key: str) -> str:
+    return element("div", svg_of(tree, page_key=key), class_="picture")
+
+
+def _proposed(tree: PowerTree) -> list[str]:
+    said = element("p", escaped(f"The same loads, fed as the site file proposes. {tree.summary} {summary(tree)}"))
+    findings = _finding_list(tree.findings)
+    return [element("section", element("h2", "Proposed feed"), said, findings), _picture(tree, "proposal")]
+
+
+def _unmeasured(tree: PowerTree) -> str:
+    items = [element("li", element("strong", escaped(load)), f": {escaped(told)}") for load, told in tree.unmeasured]
+    return element("ul", *items) if items else ""
 
 
 def _section(heading: str, content: str) -> list[str]:
@@ -114,20 +134,23 @@ def _ends(low: float | None, high: float | None) -> str:
 
 
 def _figure_table(loads: Iterable[Load]) -> str:
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for load in loads:
         rows += [_figure_row(load, part) for part in load.parts]
-        rows += [
-            (load.name, f"{one.source}, read", bare(one.watts), bare(one.watts), "measured", one.on)
-            for one in load.readings
-        ]
-    columns = ("load", "figure", "counted, W", "range, W", "standing", "where it comes from")
-    return _table("Every figure that is added up, and how far it is to be believed", columns, rows)
+        rows += [(load.name, what, "?", "?", "not known", "") for what in load.unknown]
+        rows += [_reading_row(load, reading, "read") for reading in load.readings]
+        rows += [_reading_row(load, reading, "measured now") for reading in load.measured]
+    columns = ("load", "figure", "watts, W", "range, W", "standing", "where it comes from")
+    return _table("Every figure that is added up, and what was read beside it", columns, rows)
+
+
+def _reading_row(load: Load, reading: Reading, standing: str) -> tuple[str, ...]:
+    return (load.name, f"{reading.source}, not added", bare(reading.watts), _DASH, standing, reading.on)
 
 
 def _figure_row(load: Load, part: Part) -> tuple[str, ...]:
     ends = _ends(part.low_watts, part.high_watts)
-    return (load.name, part.name, bare(part.watts), ends, standing_words(part.standing), part.how)
+    return (load.name, part.name.removesuffix(":"), bare(part.watts), ends, standing_words(part.standing), part.how)
 
 
 def _finding_list(findings: Iterable[Found]) -> str:

@@ -28,7 +28,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Reading:
-    """Watts that were measured. source: what was read, such as ``BMC``. on: the day, empty when not told."""
+    """Watts that were read. source: what was read, such as ``BMC``. on: the day or time, empty when not told."""
 
     source: str
     watts: float
@@ -37,7 +37,10 @@ class Reading:
 
 @dataclass(frozen=True)
 class Load:
-    """A host or anything else that draws. fate: why it goes dark together with what trips the device."""
+    """A host or anything else that draws. watts: None when nothing of it is known. unknown: what is missing.
+
+    measured: what it takes now. readings: what it was read to take before. fate: what goes dark together with it.
+    """
 
     name: str
     role: str
@@ -46,13 +49,19 @@ class Load:
     watts: float | None
     low_watts: float | None
     high_watts: float | None
+    unknown: tuple[str, ...] = ()
+    measured: tuple[Reading, ...] = ()
     readings: tuple[Reading, ...] = ()
     fate: str = ""
 
 
 @dataclass(frozen=True)
 class Device:
-    """A protective device. loads: names of everything below it. parts: figures of these loads."""
+    """A protective device. loads: names of everything below it. parts: figures of these loads.
+
+    unknown_loads: those whose watts are not wholly known, so that the sum is a lower bound. gives_first: why it is the
+    first to give; empty for all others. range_reason: what would have to be so for the high end.
+    """
 
     name: str
     kind: str
@@ -68,8 +77,11 @@ class Device:
     parts: tuple[Part, ...]
     verdict: str
     standing: str = ""
-    note: str = ""
+    feeds: tuple[str, ...] = ()
+    unknown_loads: tuple[str, ...] = ()
     gives_first: str = ""
+    range_reason: str = ""
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -85,23 +97,28 @@ class Found:
 
 @dataclass(frozen=True)
 class PowerTree:
-    """One site. question: what is asked beyond the declaration ("limit=300"), empty when nothing is."""
+    """One site. question: what is asked beyond the declaration (``limit=300``), empty when nothing is.
+
+    unmeasured: load and text of everything that nobody has read.
+    """
 
     site: str
     devices: tuple[Device, ...]
     loads: tuple[Load, ...]
     findings: tuple[Found, ...] = ()
+    summary: str = ""
     question: str = ""
-    range_reason: str = ""
-
-    def load(self, name: str) -> Load | None:
-        """The load of that name; None for a name that is only mentioned."""
-        return next((load for load in self.loads if load.name == name), None)
+    unmeasured: tuple[tuple[str, str], ...] = ()
 
     @property
     def first_to_give(self) -> Device | None:
         """The device that gives first, if that is told."""
         return next((device for device in self.devices if device.gives_first), None)
+
+    @property
+    def in_use(self) -> list[Device]:
+        """Devices that carry something."""
+        return [device for device in self.devices if device.in_use]
 
 
 def weakest_standing(parts: Iterable[Part]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .bars import readings_place, stripes_of, text
+from .bars import measured_place, stripes_of, text
 from .markup import element
 from .records import Device, Load, Part
 from .scale import MARGIN, PLOT_LEFT, WIDTH, Scale
@@ -18,8 +18,9 @@ from .words import (
     high_end,
     kind_words,
     load_headline,
+    measured_words,
     part_words,
-    readings_words,
+    reading_words,
 )
 
 _LINE = 16.0
@@ -86,30 +87,31 @@ def _pills(pills: Sequence[Pill], x: float, y: float, right: float) -> tuple[lis
     return drawn, y + (22 if pills else 0)
 
 
-def device_texts(device: Device, top: float, range_reason: str) -> tuple[list[str], float]:
+def device_texts(device: Device, top: float) -> tuple[list[str], float]:
     """Headline, what the bar is made of, why it gives first, notes."""
-    right = WIDTH - MARGIN
-    says, y = lines_of(headline(device), PLOT_LEFT, top, right, "says" if device.in_use else "quiet")
-    ends, y = lines_of(high_end(device, range_reason), PLOT_LEFT, y, right)
-    drawn = [*says, *ends]
-    if device.in_use:
-        parts, y = _composition(grouped(device.parts), y)
-        drawn += parts
-    for more in (device.gives_first, device.note):
-        lines, y = lines_of(more, PLOT_LEFT, y, right, "quiet")
-        drawn += lines
-    return drawn, y
+    if not device.in_use:
+        return lines_of(headline(device), PLOT_LEFT, top, WIDTH - MARGIN, "quiet")
+    says, y = lines_of(headline(device), PLOT_LEFT, top, WIDTH - MARGIN, "says")
+    ends, y = lines_of(high_end(device), PLOT_LEFT, y, WIDTH - MARGIN)
+    parts, y = _composition(grouped(device.parts), y)
+    notes, y = _notes([device.gives_first, *device.notes], y)
+    return [*says, *ends, *parts, *notes], y
 
 
 def load_texts(load: Load, top: float, scale: Scale) -> tuple[list[str], float]:
-    """Watts with their range, the figures they are made of, what shares the fate, readings without room above."""
-    right = WIDTH - MARGIN
-    says, y = lines_of(load_headline(load), PLOT_LEFT, top, right, "says")
+    """Watts with their range, the figures they are made of, what was read, what shares the fate."""
+    says, y = lines_of(load_headline(load), PLOT_LEFT, top, WIDTH - MARGIN, "says")
     parts, y = _composition(load.parts, y)
-    drawn = [*says, *parts]
-    beside = readings_words(load) if load.readings and readings_place(load, scale) is None else ""
-    for more in (beside, load.fate):
-        lines, y = lines_of(more, PLOT_LEFT, y, right)
+    now = measured_words(load) if measured_place(load, scale) is None else ""
+    missing = f"not known: {', '.join(load.unknown)}" if load.unknown else ""
+    notes, y = _notes([missing, now, *map(reading_words, load.readings), load.fate], y)
+    return [*says, *parts, *notes], y
+
+
+def _notes(notes: Sequence[str], y: float) -> tuple[list[str], float]:
+    drawn: list[str] = []
+    for note in notes:
+        lines, y = lines_of(note, PLOT_LEFT, y, WIDTH - MARGIN, "quiet")
         drawn += lines
     return drawn, y
 

@@ -34,7 +34,7 @@ def scale_of(tree: PowerTree) -> Scale:
     """Reaches to the greatest limit or load of all devices and loads."""
     watts = [w for device in tree.devices for w in (device.absolute_watts, device.watts, device.high_watts)]
     watts += [w for load in tree.loads for w in (load.watts, load.high_watts)]
-    watts += [reading.watts for load in tree.loads for reading in load.readings]
+    watts += [reading.watts for load in tree.loads for reading in (*load.readings, *load.measured)]
     return Scale(max([w for w in watts if w is not None and w > 0], default=1000.0))
 
 

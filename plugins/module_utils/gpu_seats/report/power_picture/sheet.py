@@ -33,14 +33,18 @@ class Placed:
     bottom: float
 
 
-def svg_of(tree: PowerTree, with_title: bool = True) -> str:
-    """The picture as one ``<svg>`` element; without its title for a page that has one."""
+def svg_of(tree: PowerTree, page_key: str = "") -> str:
+    """The picture as one ``<svg>`` element.
+
+    page_key: for a page that has the title and the style already; it sets the ids of several pictures apart.
+    """
     scale = scale_of(tree)
-    head, axis_top = _head(tree) if with_title else ([], 24.0)
+    head, axis_top = ([], 24.0) if page_key else _head(tree)
     placed = _placed_rows(tree, scale, axis_top + 8)
     bottom = placed[-1].bottom if placed else axis_top + 8
     legend, height = _legend(bottom + 22)
-    body = [
+    key = page_key or "power"
+    drawn = [
         element("rect", x=0, y=0, width=WIDTH, height=height, class_="paper"),
         *head,
         *(_axis(scale, axis_top) if placed else []),
@@ -50,16 +54,16 @@ def svg_of(tree: PowerTree, with_title: bool = True) -> str:
     ]
     return element(
         "svg",
-        element("title", escaped(title(tree)), id="power-title"),
-        element("desc", escaped(spoken(tree)), id="power-desc"),
-        element("style", style_sheet()),
-        pattern_definitions(),
-        *(f"\n{part}" for part in body),
+        element("title", escaped(title(tree)), id=f"{key}-title"),
+        element("desc", escaped(spoken(tree)), id=f"{key}-desc"),
+        "" if page_key else element("style", style_sheet()),
+        pattern_definitions(key),
+        *(f"\n{one}" for one in drawn),
         "\n",
         xmlns="http://www.w3.org/2000/svg",
-        class_="power-tree",
+        class_=f"power-tree {key}",
         role="img",
-        aria_labelledby="power-title power-desc",
+        aria_labelledby=f"{key}-title {key}-desc",
         viewBox=f"0 0 {WIDTH:.0f} {height:.0f}",
         width=WIDTH,
         height=f"{height:.0f}",
@@ -69,9 +73,10 @@ def svg_of(tree: PowerTree, with_title: bool = True) -> str:
 def _head(tree: PowerTree) -> tuple[list[str], float]:
     right = WIDTH - MARGIN
     drawn = [text(MARGIN, 34, title(tree), "title")]
-    said, y = lines_of(summary(tree), MARGIN, 58, right, "says")
+    about, y = lines_of(tree.summary, MARGIN, 56, right, "quiet")
+    said, y = lines_of(summary(tree), MARGIN, y + 4, right, "says")
     asked, y = lines_of(f"What if: {tree.question}" if tree.question else "", MARGIN, y + 2, right)
-    return [*drawn, *said, *asked], y + 10
+    return [*drawn, *about, *said, *asked], y + 10
 
 
 def _axis(scale: Scale, y: float) -> list[str]:
@@ -106,7 +111,7 @@ def _placed(tree: PowerTree, row: Row, node_x: float, top: float, scale: Scale) 
         left, left_end = left_column(row.subject, node_x + 14, first_line)
         if isinstance(row.subject, Device):
             bar, y = device_bar(row.subject, top + _ROW_GAP, scale)
-            texts, right_end = device_texts(row.subject, y + 14, tree.range_reason)
+            texts, right_end = device_texts(row.subject, y + 14)
         else:
             bar, y = load_bar(row.subject, top + _ROW_GAP, scale)
             texts, right_end = load_texts(row.subject, y + 14, scale)
@@ -175,7 +180,8 @@ def _legend_entries() -> list[tuple[list[str], str]]:
             ],
             "range of what is not measured",
         ),
-        ([element("path", d="M6 0 l-5 -9 h10 z", class_="reading")], "measured now"),
+        ([element("path", d="M6 0 l-5 -9 h10 z", class_="reading")], "read before"),
+        ([element("path", d="M6 0 l-5 -9 h10 z", class_="reading now")], "measured now"),
         (over_frame(0, -10, 12, 11), "over the continuous limit"),
     ]
     return [*groups, *standings, *marks]

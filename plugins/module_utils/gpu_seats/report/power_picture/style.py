@@ -77,12 +77,11 @@ _RULES = """
 .power-tree .segment { stroke: ${ink}; }
 .power-tree .stripe { stroke: ${surface}; stroke-width: 1.4; opacity: 0.45; }
 .power-tree .dot { fill: ${surface}; opacity: 0.6; }
-.power-tree .derived { fill: url(#power-derived); }
-.power-tree .estimate { fill: url(#power-estimate); }
 .power-tree .over { fill: none; stroke: ${critical}; stroke-width: 2.5; }
 .power-tree .over-band { fill: ${critical}; }
 .power-tree .whisker { stroke: ${ink}; stroke-width: 1.5; fill: ${ink}; }
 .power-tree .reading { fill: ${surface}; stroke: ${ink}; stroke-width: 1.5; }
+.power-tree .reading.now { fill: ${ink}; }
 """
 
 
@@ -93,6 +92,12 @@ _GROUP_RULES = """
 """
 """The outline of a text keeps it legible on stripes."""
 
+_STRIPES = "\n".join(
+    f".{key} .{standing} {{ fill: url(#{key}-{standing}); }}"
+    for key in ("power", "proposal")
+    for standing in ("derived", "estimate")
+)
+
 
 def _rules(palette: dict[str, str]) -> str:
     # Colours stand in the rules themselves: what shows an SVG outside a browser knows no CSS variables.
@@ -102,7 +107,8 @@ def _rules(palette: dict[str, str]) -> str:
 
 def style_sheet() -> str:
     """CSS of the picture. Dark where the reader asks for it on a screen; paper is always light."""
-    return f"{_rules(LIGHT)}\n@media screen and (prefers-color-scheme: dark) {{\n{_rules(DARK)}\n}}\n"
+    dark = f"@media screen and (prefers-color-scheme: dark) {{\n{_rules(DARK)}\n}}"
+    return f"{_rules(LIGHT)}\n{_STRIPES}\n{dark}\n"
 
 
 _PAGE_RULES = """
@@ -117,7 +123,7 @@ section { padding: 0 16px; }
 table { border-collapse: collapse; width: 100%; font-size: 12px; }
 caption { text-align: left; padding-bottom: 6px; color: ${muted}; }
 th, td { text-align: left; vertical-align: top; padding: 4px 10px 4px 0; border-bottom: 1px solid ${line}; }
-th { overflow-wrap: anywhere; }
+tbody th { min-width: 7.5em; overflow-wrap: anywhere; }
 thead th { color: ${muted}; font-weight: 400; border-bottom-color: ${muted}; }
 .number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 ul { padding: 0; margin: 0; list-style: none; }
@@ -136,12 +142,12 @@ def page_style() -> str:
     return f"{light}\n@media screen and (prefers-color-scheme: dark) {{\n{dark}\n}}\n"
 
 
-def pattern_definitions() -> str:
-    """Stripes for derived figures, dots for estimates."""
+def pattern_definitions(key: str) -> str:
+    """Stripes for derived figures, dots for estimates. key: sets the ids of several pictures of one page apart."""
     stripe = element("path", d="M-2 2 L2 -2 M0 10 L10 0 M8 12 L12 8", class_="stripe")
     dots = [element("circle", cx=x, cy=y, r=1.3, class_="dot") for x, y in ((2, 2), (5.5, 5.5))]
     return element(
         "defs",
-        element("pattern", stripe, id="power-derived", width=10, height=10, patternUnits="userSpaceOnUse"),
-        element("pattern", *dots, id="power-estimate", width=7, height=7, patternUnits="userSpaceOnUse"),
+        element("pattern", stripe, id=f"{key}-derived", width=10, height=10, patternUnits="userSpaceOnUse"),
+        element("pattern", *dots, id=f"{key}-estimate", width=7, height=7, patternUnits="userSpaceOnUse"),
     )

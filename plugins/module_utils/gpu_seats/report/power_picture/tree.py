@@ -27,13 +27,10 @@ def rows_of(tree: PowerTree) -> list[Row]:
     for device in tree.devices:
         if not any(parent.name in device.parents for parent in tree.devices):
             _add_device(tree, device, 0, None, rows)
-    for left in [*tree.devices, *tree.loads]:
-        if not _is_drawn(left.name, rows):
-            if isinstance(left, Device):
-                _add_device(tree, left, 0, None, rows)
-            else:
-                rows.append(Row(left, 0))
-    return rows
+    for device in tree.devices:
+        if not _is_drawn(device.name, rows):
+            _add_device(tree, device, 0, None, rows)
+    return rows + [Row(load, 0) for load in tree.loads if not _is_drawn(load.name, rows)]
 
 
 def _add_device(tree: PowerTree, device: Device, depth: int, above: int | None, rows: list[Row]) -> None:
@@ -61,4 +58,5 @@ def _directly_below(tree: PowerTree, device: Device) -> list[Load]:
     if not device.in_use:
         return []
     further = {name for below in _devices_below(tree, device) if below.in_use for name in below.loads}
-    return [load for load in tree.loads if load.name in device.loads and load.name not in further]
+    known = {load.name: load for load in tree.loads}
+    return [known[name] for name in device.loads if name in known and name not in further]

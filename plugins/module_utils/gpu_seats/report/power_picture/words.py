@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from .records import GROUPS, Device, Load, Part, PowerTree, summed, weakest_standing
+from .records import GROUPS, Device, Load, Part, PowerTree, Reading, summed, weakest_standing
 
 _NBSP = "\N{NO-BREAK SPACE}"
 VERDICT_WORDS = {
     "ok": "within its limits",
-    "over_possible": "may go over: only the high end does",
+    "over_possible": "over only at its high end",
     "over_continuous": "over its continuous limit",
     "over_absolute": "over its absolute limit",
-    "unknown": "load not known",
+    "unknown": "not wholly known",
 }
 GROUP_WORDS = {
     "cards": "cards",
@@ -23,14 +23,14 @@ GROUP_WORDS = {
 }
 KIND_WORDS = {"breaker": "breaker", "inlet": "inlet", "ups": "UPS", "pdu": "PDU"}
 NOT_IN_USE = "not in use"
+_WHOLE_FROM_WATTS = 100
 
 
 def bare(watts: float | None) -> str:
-    """``1,625``, at most one decimal; a question mark where nobody knows."""
+    """``1,625``; one decimal below 100 W where there is one; a question mark where nobody knows."""
     if watts is None:
         return "?"
-    text = f"{watts:,.1f}"
-    return text.removesuffix(".0")
+    return f"{watts:,.0f}" if abs(watts) >= _WHOLE_FROM_WATTS else f"{watts:,.1f}".removesuffix(".0")
 
 
 def in_watts(watts: float | None) -> str:
@@ -48,6 +48,12 @@ def span(low: float | None, high: float | None) -> str:
     return in_watts(high) if low == high else f"{bare(low)} to {in_watts(high)}"
 
 
+def listed(names: Sequence[str], last: str = "and") -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    head = ", ".join(names[:-1])
+    return f"{head} {last} {names[-1]}" if head else "".join(names)
+
+
 def standing_words(standing: str) -> str:
     return standing or "standing not told"
 
@@ -59,36 +65,33 @@ def verdict_words(device: Device) -> str:
 
 
 def kind_words(device: Device) -> str:
-    """``breaker, 20 A x 120 V``."""
-    kind = KIND_WORDS.get(device.kind, device.kind)
-    return f"{kind}, {device.rating}" if device.rating else kind
+    """``UPS: 1500 VA x 0.6 = 900 W (assumed)``."""
+    rated = ": ".join(one for one in (KIND_WORDS.get(device.kind, device.kind), device.rating) if one)
+    return f"{rated} ({device.standing})" if device.standing else rated
 
 
 def headline(device: Device) -> str:
     """``1,625 of 1,920 W continuous (85 %), 295 W left``."""
     if not device.in_use:
-        below = ", ".join(device.loads)
-        return f"{NOT_IN_USE}, carries nothing now" + (f"; would feed {below}" if below else "")
+        return f"{NOT_IN_USE}, carries nothing now" + (f"; would feed {listed(device.feeds)}" if device.feeds else "")
     limit = device.continuous_watts
     if device.watts is None:
         return f"load not known; its continuous limit is {in_watts(limit)}"
+    at_least = "at least " if device.unknown_loads else ""
     if limit is None:
-        return f"{in_watts(device.watts)}; its limit is not known"
+        return f"{at_least}{in_watts(device.watts)}; its limit is not known"
     kind = "" if limit == device.absolute_watts else " continuous"
-    return f"{bare(device.watts)} of {in_watts(limit)}{kind} ({percent(device.watts, limit)}), {_left(limit - device.watts)}"
+    left = "at most " if device.unknown_loads and device.watts <= limit else ""
+    share = percent(device.watts, limit)
+    return f"{at_least}{bare(device.watts)} of {in_watts(limit)}{kind} ({share}), {left}{_left(limit - device.watts)}"
 
 
-def high_end(device: Device, range_reason: str) -> str:
+def high_end(device: Device) -> str:
     """``up to 1,800 W (94 %) if ...``; empty where nothing is uncertain."""
     if not device.in_use or device.watts is None or device.high_watts is None or device.high_watts <= device.watts:
         return ""
-    share = percent(device.high_watts, device.continuous_watts)
-    return f"up to {in_watts(device.high_watts)} ({share}) {range_reason or 'at the high end of what is not measured'}"
-
-
-def whole_headline(device: Device, range_reason: str) -> str:
-    """Both in one sentence."""
-    return ", ".join(one for one in (headline(device), high_end(device, range_reason)) if one)
+    share = f" ({percent(device.high_watts, device.continuous_watts)})" if device.continuous_watts else ""
+    return f"up to {in_watts(device.high_watts)}{share} {device.range_reason}".rstrip()
 
 
 def _left(watts: float) -> str:
@@ -96,19 +99,25 @@ def _left(watts: float) -> str:
 
 
 def load_headline(load: Load) -> str:
-    """``1,500 W, 1,500 to 1,650 W``."""
+    """``1,500 W, range 1,500 to 1,650 W``."""
     if load.watts is None:
         return "load not known"
-    if load.low_watts == load.high_watts or load.high_watts is None:
-        return in_watts(load.watts)
-    return f"{in_watts(load.watts)}, range {span(load.low_watts, load.high_watts)}"
+    text = f"at least {in_watts(load.watts)}" if load.unknown else in_watts(load.watts)
+    return text if load.low_watts == load.high_watts else f"{text}, range {span(load.low_watts, load.high_watts)}"
 
 
-def readings_words(load: Load) -> str:
-    """``measured: cards 77 W, BMC 390 W (2026-09-19)``."""
-    told = [f"{reading.source} {in_watts(reading.watts)}" for reading in load.readings]
-    days = sorted({reading.on for reading in load.readings if reading.on})
-    return f"measured: {', '.join(told)}" + (f" ({', '.join(days)})" if days else "")
+def measured_words(load: Load) -> str:
+    """``measured: cards 1,080 W, BMC 1,470 W (2026-09-30 12:00)``; empty where nothing was."""
+    if not load.measured:
+        return ""
+    told = ", ".join(f"{reading.source} {in_watts(reading.watts)}" for reading in load.measured)
+    when = next((reading.on for reading in load.measured if reading.on), "")
+    return f"measured: {told}" + (f" ({when})" if when else "")
+
+
+def reading_words(reading: Reading) -> str:
+    """``read on 2026-09-19: 461 W, ipmitool dcmi power reading``."""
+    return f"read{f' on {reading.on}' if reading.on else ''}: {in_watts(reading.watts)}, {reading.source}"
 
 
 def part_words(part: Part) -> str:
@@ -148,20 +157,24 @@ def title(tree: PowerTree) -> str:
 
 
 def summary(tree: PowerTree) -> str:
-    """The one sentence to take away: which device gives first and how far it is from that."""
-    device = tree.first_to_give
-    if device is None:
+    """What to take away: whether everything holds, which device gives first and how far it is from that."""
+    if not tree.in_use:
         return "No device of this tree is in use." if tree.devices else "No circuit is declared."
-    return f"First to give: {device.name}, {whole_headline(device, tree.range_reason)}."
+    wrong = [f"{device.name} is {verdict_words(device)}" for device in tree.in_use if device.verdict != "ok"]
+    state = "; ".join(wrong) or "Every device is within its limits"
+    first = tree.first_to_give
+    if first is None:
+        return f"{state}."
+    high = high_end(first).removesuffix(first.range_reason).rstrip()
+    return f"{state}. First to give: {first.name}, {headline(first)}{f', {high}' if high else ''}."
 
 
 def spoken(tree: PowerTree) -> str:
     """The whole picture as sentences, for who cannot see it."""
-    devices = [f"{device.name} ({kind_words(device)}): {_spoken_device(device, tree)}." for device in tree.devices]
+    devices = [f"{device.name} ({kind_words(device)}): {_spoken_device(device)}." for device in tree.devices]
     loads = [f"{load.name} ({load.role}): {load_headline(load)}." for load in tree.loads]
     return " ".join([summary(tree), *devices, *loads])
 
 
-def _spoken_device(device: Device, tree: PowerTree) -> str:
-    text = whole_headline(device, tree.range_reason)
-    return text if not device.in_use else f"{text}; {verdict_words(device)}"
+def _spoken_device(device: Device) -> str:
+    return ", ".join(one for one in (headline(device), high_end(device)) if one)
