@@ -67,7 +67,7 @@ def call_hooks(
         ended = run([str(hook)], limit_s, given=json.dumps(given).encode("utf-8") + b"\n")
         after[hook.name] = sorted(now) if ended.ok else sorted(known)
         if not ended.ok:
-            how = f"did not end within {limit_s:.0f} s" if ended.timed_out else f"ended with {ended.rc}"
+            how = f"did not end within {limit_s:g} s" if ended.timed_out else f"ended with {ended.rc}"
             said = first_line(ended.stderr or ended.stdout)
             problems.append(f"alert hook {hook} {how}" + (f": {said}" if said else ""))
     return after, problems
