@@ -6,10 +6,13 @@ caps, and a run that finds everything as declared sets nothing.
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from simulated_cards import BUS_IDS, UUIDS, Cards, cap_data
 
 from gpu_seats.apply.gpu_limits import persistence
@@ -171,6 +174,9 @@ ONE_CARD_FAULTS = [
     ("gpu-unknown-error-noblank", {"gpu.lost", "power.card_not_capped"}),
     ("na-values", {"power.cap_unreadable"}),
     ("deprecated-values", {"power.cap_unreadable"}),
+    ("pl-permission", {"gpu.permission_denied"}),
+    ("pl-partly", {"gpu.power_limit_refused"}),
+    ("enforced-differs", {"power.cap_not_held"}),
 ]
 
 
@@ -354,6 +360,22 @@ class TestPersistence:
         found = next(one for one in result.findings if one.code == "gpu.persistence_refused")
         assert "Unknown Error" in found.message and not result.persistence_changed
 
+    def test_a_card_that_takes_none_is_capped_and_told(self, cards: Cards) -> None:
+        self.off(cards)
+        cards.fault("persistence-refused", 1)
+        result = capped(cards)
+        assert result.held and result.persistence_changed == [UUIDS[n] for n in (0, 2, 3)]
+        assert [(one.code, one.subject) for one in result.findings] == [("gpu.persistence_refused", "gpu:1")]
+
+    def test_a_cap_that_goes_with_the_last_client_does_not_hold(self, cards: Cards) -> None:
+        self.off(cards)
+        cards.fault("no-persistence-loses-limits")
+        cards.daemon = "inactive"
+        lost = capped(cards, way="daemon")
+        assert told(lost) == {("power.cap_not_held", f"gpu:{n}") for n in range(4)}
+        assert "gpu.persistence_off" in codes(lost)
+        assert capped(cards, way="auto").held
+
     @pytest.mark.parametrize(
         ("rc", "text", "state"),
         [
@@ -364,6 +386,52 @@ class TestPersistence:
     )
     def test_state_of_the_daemon(self, rc: int, text: str, state: str) -> None:
         assert persistence.daemon_state(lambda argv, _limit: CommandResult(tuple(argv), rc, text, "")) == state
+
+
+FAULTS_OF_A_CARD = [fault for fault, _ in ONE_CARD_FAULTS] + [
+    "err-values",
+    "mig-enabled",
+    "index-swap",
+    "persistence-refused",
+    "no-persistence-loses-limits",
+]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    limits=st.lists(st.sampled_from([250.0, 274.4, 275.0, 300.0, 325.0]), min_size=4, max_size=4),
+    wanted=st.lists(st.sampled_from([240, 250, 275, 290, 301, 330]), min_size=4, max_size=4),
+    persistent=st.lists(st.booleans(), min_size=4, max_size=4),
+    faults=st.dictionaries(st.sampled_from(FAULTS_OF_A_CARD), st.integers(0, 3), max_size=3),
+    way=st.sampled_from(persistence.WAYS),
+)
+def test_whatever_is_wrong_ok_means_that_the_card_keeps_its_cap(
+    limits: list[float], wanted: list[int], persistent: list[bool], faults: dict[str, int], way: str
+) -> None:
+    """Protects: "ok" is never said of a card above its cap, every other card has a failing finding that names it, check
+    mode touches nothing and promises what a run does, and a second run changes nothing that the first one could set.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        host = Cards(Path(folder) / "host")
+        for n in range(4):
+            host.change(n, limit_w=limits[n], persistence=persistent[n])
+        for fault, card in faults.items():
+            host.fault(fault, card)
+        before = host.limits
+        caps = caps_from([cap_data(n, wanted[n], ceiling_watts=None) for n in range(4)])
+        promised = apply_caps(host.run, caps, True, way)
+        assert host.limits == before and host.settings == []
+        done = apply_caps(host.run, caps, False, way)
+        failing = {one.subject for one in done.findings if one.fails}
+        for n, row in enumerate(done.cards):
+            assert not row.ok or abs(host.limits[n] - wanted[n]) <= 1, row
+            assert row.ok or f"gpu:{n}" in failing, (row, done.findings)
+            assert row.ok or row.reason
+            assert promised.cards[n].changed or not row.changed
+            assert row.changed == (row.before_watts is not None and row.after_watts not in (None, row.before_watts))
+        again = apply_caps(host.run, caps, False, way)
+        assert [one.ok for one in again.cards] == [one.ok for one in done.cards]
+        assert not any(one.changed for one in again.cards)
 
 
 class TestReading:
