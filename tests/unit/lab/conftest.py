@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 PROJECT = Path(__file__).resolve().parents[3]
-for folder in ("lab/engines/llamacpp", "lab/engines/vllm", "lab/engines", "lab/sim"):
+for folder in ("lab/engines/llamacpp", "lab/engines/vllm", "lab/engines", "lab/sim", "lab/bmc"):
     sys.path.insert(0, str(PROJECT / folder))
 
 
@@ -26,3 +26,11 @@ def cards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     machine.boot()
     yield tmp_path / "gpu-sim"
+
+
+@pytest.fixture
+def bmc_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The simulated BMC's state directory, empty."""
+    folder = tmp_path / "bmc-sim"
+    monkeypatch.setenv("BMC_SIM_DIR", str(folder))
+    return folder

@@ -52,7 +52,7 @@ def test_model_folder_tells_the_declared_weights() -> None:
 
 def test_host_gets_the_commands_and_a_library_for_containers() -> None:
     laid = installation.files()
-    for command in ("nvidia-smi", "gpu-sim", "lose-port", "nvidia-container-runtime-hook"):
+    for command in installation.COMMANDS:
         content, mode = laid[f"/usr/bin/{command}"]
         assert mode == 0o755 and content.startswith(b"#!/usr/bin/python3\n")
         assert b"simulat" in content.lower() or b"gpu-seats lab" in content
