@@ -15,8 +15,8 @@ from ..plan.power import site_power
 from ..report.finding_list import count_text, distinct
 from .closing_table import joined_findings
 
-_OF_THE_PLAN = "site_power"
-"""Its findings are of the declared limits; the report counts anew, with the limits that hold."""
+_TOLD_ANEW = ("site_power", "gpu_power_limit")
+"""The report counts the site anew, with the limits that hold; what was wrong with setting them `power_verify` tells."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,8 @@ def power_report(
     if verified.get("limits"):
         limits[host_name] = verified["limits"]
     site = site_power(fleet, fleet.hosts[host_name].site, limits=limits)
-    seen = {name: result for name, result in results.items() if name != _OF_THE_PLAN}
+    told_anew = _TOLD_ANEW if "findings" in verified else _TOLD_ANEW[:1]
+    seen = {name: result for name, result in results.items() if name not in told_anew}
     found = on_host(joined_findings(seen), host_name)
     return PowerReport(
         host_name,

@@ -17,6 +17,7 @@ _SPOKEN_LINES = 3
 _SPOKEN_CHARACTERS = 240
 _IMPLIED_BY = {
     "port.container_down": ("seat.container_missing", "seat.container_ended", "seat.restart_loop"),
+    "power.cap_lost": ("power.cap_not_held",),
 }
 """Findings that another one about the same seat explains already."""
 
