@@ -119,6 +119,7 @@ class TestGpuInfo:
         assert sorted(answer["cards"]) == list(UUIDS) and answer["card_count"] == 4
         card = answer["cards"][UUIDS[2]]
         assert (card["enforced_power_limit_watts"], card["max_power_limit_watts"]) == (300.0, 325.0)
+        assert None not in card.values() and card["unknown"] == {}
         assert answer["persistence_daemon"] == "active" and answer["findings"] == [] and not answer["changed"]
 
     def test_values_without_a_value_are_null_with_their_reason(self, modules: Modules, cards: Cards) -> None:

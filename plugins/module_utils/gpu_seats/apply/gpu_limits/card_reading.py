@@ -17,6 +17,10 @@ _FIELDS = (
     "uuid,pci.bus_id,name,power.draw,enforced.power.limit,power.limit,power.default_limit,power.min_limit,"
     "power.max_limit,persistence_mode,mig.mode.current"
 )
+_SHOWN = (
+    "uuid", "bus_id", "name", "power_draw_watts", "enforced_power_limit_watts", "power_limit_watts",
+    "default_power_limit_watts", "min_power_limit_watts", "max_power_limit_watts", "persistence_mode", "mig_mode",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,7 @@ class CardsRead:
 
     def as_dict(self) -> dict[str, Any]:
         return {
-            "cards": {uuid: card.as_dict() for uuid, card in self.cards.items()},
+            "cards": {uuid: _shown(card) for uuid, card in self.cards.items()},
             "card_count": len(self.cards) if self.whole else None,
             "findings": [one.as_dict() for one in self.findings],
         }
@@ -58,6 +62,12 @@ def read_cards(run: Run, ids: Sequence[str] = ()) -> CardsRead:
     nothing_there = any(one.code == "gpu.no_devices" for one in parsed.findings)
     reason = "" if cards else next((one.message for one in findings if one.fails), "nvidia-smi listed no card")
     return CardsRead(by_id, unique(findings), (bool(cards) or nothing_there) and not stopped, reason)
+
+
+def _shown(card: GpuCard) -> dict[str, Any]:
+    """What was asked of a card, and why some of it has no value."""
+    unknown = {name: reason for name, reason in card.unknown.items() if name in _SHOWN}
+    return {**{name: getattr(card, name) for name in _SHOWN}, "unknown": unknown}
 
 
 def effective_watts(card: GpuCard | None) -> float | None:
