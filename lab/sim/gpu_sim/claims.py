@@ -12,6 +12,7 @@ import json
 import os
 import re
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from .machine import state_dir
 
 PADDING = 512
 """Claim files have this length, so that an update is one write and no reader sees half of it."""
+LINGER_S = 1.0
+"""A card's reading is the mean of about a second: a claim that asks for less shows its old watts for so long."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,9 @@ def read_claim(path: Path) -> Claim | None:
     if not held:
         return None
     pid = data.get("pid") or lock_holder(inode)
-    return Claim(path.stem, data["process"], int(data["mib"]), float(data["watts"]), pid)
+    lingering = data.get("lingering_watts", 0.0) if time.time() < data.get("lingers_until", 0.0) else 0.0
+    watts = max(float(data["watts"]), float(lingering))
+    return Claim(path.stem, data["process"], int(data["mib"]), watts, pid)
 
 
 def is_locked(descriptor: int) -> bool:
@@ -87,6 +92,7 @@ class HeldClaim:
 
     def __init__(self, uuid: str, name: str, process: str, mib: int, watts: float) -> None:
         self.process, self.mib, self.watts = process, mib, watts
+        self._lingering, self._until = 0.0, 0.0
         folder = state_dir() / "claims" / uuid
         folder.mkdir(parents=True, exist_ok=True)
         self._descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=".new-")
@@ -99,8 +105,17 @@ class HeldClaim:
 
     def update(self, mib: int | None = None, watts: float | None = None) -> None:
         self.mib = self.mib if mib is None else mib
-        self.watts = self.watts if watts is None else watts
-        os.pwrite(self._descriptor, claim_text(self.process, self.mib, self.watts), 0)
+        if watts is not None:
+            self._linger(above=watts)
+            self.watts = watts
+        lingering = {"lingering_watts": self._lingering, "lingers_until": self._until}
+        os.pwrite(self._descriptor, claim_text(self.process, self.mib, self.watts, **lingering), 0)
+
+    def _linger(self, above: float) -> None:
+        """Remember the watts of up to now where they are `above` the new ones; a higher ones' time is not prolonged."""
+        now = time.time()
+        if self.watts > above and (self.watts >= self._lingering or now >= self._until):
+            self._lingering, self._until = self.watts, now + LINGER_S
 
     def release(self) -> None:
         self.path.unlink(missing_ok=True)

@@ -73,17 +73,43 @@ def test_an_unknown_card_is_refused_with_those_that_are_there(cards: Path) -> No
         control.main(["load", "9"])
 
 
-def test_an_engine_draws_more_with_every_request_and_a_batch_meets_the_limit(cards: Path) -> None:
+def test_an_engine_draws_more_with_every_request_and_a_batch_meets_the_limit(
+    cards: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = time.time()
     card = machine.load_machine().cards[0]
     held = claims.HeldClaim(card.uuid, "engine", "VLLM::EngineCore", 500, engine_card.IDLE_W)
     follow = engine_card.follower([held])
     seen = []
     for running in (0, 1, 2, 8, 3, 0):
         follow(running)
+        now += 1.1
+        monkeypatch.setattr(time, "time", lambda moment=now: moment)
         seen.append(drawn(0))
     held.release()
     assert seen[0] == seen[-1] < 20 and seen[:4] == sorted(seen[:4])
     assert seen[1] < 200 and seen[3] == 300.0 and seen[4] < 300.0
+
+
+def test_watts_are_those_of_the_last_second_and_a_peak_ends(cards: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    card = machine.load_machine().cards[0]
+    held = claims.HeldClaim(card.uuid, "engine", "VLLM::EngineCore", 500, 8.0)
+    seen = []
+    for at, watts in (
+        (0.0, 250.0),
+        (0.2, 8.0),
+        (0.5, 150.0),
+        (0.6, 8.0),
+        (1.1, 150.0),
+        (1.3, 8.0),
+        (2.2, 8.0),
+        (2.4, 8.0),
+    ):
+        monkeypatch.setattr(time, "time", lambda moment=at: 1000.0 + moment)
+        held.update(watts=watts)
+        seen.append(claims.live_claims(card.uuid)[0].watts)
+    held.release()
+    assert seen == [250, 250, 250, 250, 250, 150, 150, 8]
 
 
 def daemon_argv(*arguments: str) -> list[str]:
