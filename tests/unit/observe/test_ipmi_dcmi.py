@@ -219,7 +219,8 @@ def test_what_ipmitool_repeated_on_the_way_does_not_spoil_the_answer() -> None:
 def test_what_v_prints_beside_the_answer_is_no_error() -> None:
     text = (
         "Loading IANA PEN Registry...\nUsing best available cipher suite 3\n\n"
-        "Running Get VSO Capabilities my_addr 0x20, transit 0, target 0x20\nInvalid completion code received: Invalid command\nDiscovered IPMB address 0x0\n"
+        "Running Get VSO Capabilities my_addr 0x20, transit 0, target 0x20\n"
+        "Invalid completion code received: Invalid command\nDiscovered IPMB address 0x0\n"
     )
     seen = dcmi(text + printed("220"))
     assert (record(seen, "bmc_power_reading")["watts"], seen.findings) == (220.0, [])

@@ -51,7 +51,9 @@ _DENIED_LOGIN = re.compile(
     re.IGNORECASE,
 )
 _NO_SESSION_LEFT = re.compile(
-    r"insufficient resources|no session slot|no slot available|out of sessions", re.IGNORECASE
+    r"insufficient resources (?:for|to create)|message.*insufficient resources|no session slot|no slot available"
+    r"|out of sessions",
+    re.IGNORECASE,
 )
 _LONG_PASSWORD = re.compile(r"password is longer than (?P<bytes>\d+) bytes", re.IGNORECASE)
 _NO_SESSION = re.compile(r"Unable to establish (?:LAN session|IPMI v\S+(?: / \S+)? session)", re.IGNORECASE)
@@ -86,6 +88,10 @@ _CHATTER = re.compile(
 """What ipmitool prints on the way, also when the answer then comes."""
 
 
+_ROW = re.compile(r"\||^(?:0x)?[0-9a-f]{1,4},", re.IGNORECASE)
+"""A row of a list. The words of a logged event ("Insufficient Resources") are no error of ipmitool's."""
+
+
 @dataclass
 class BmcErrors:
     """Error lines of one output as findings, the strongest first, and the lines that are none.
@@ -111,6 +117,9 @@ def take_errors(text: str) -> BmcErrors:
     for line in text.splitlines():
         stripped = line.strip().lstrip(">").strip()
         bare = re.sub(r"^Error:\s*", "", stripped)
+        if _ROW.search(stripped):
+            errors.rest.append(line)
+            continue
         if _CHATTER.match(stripped) and not _NO_SESSION.search(stripped):
             continue
         if one := _password(bare) or _device(bare) or _tool(bare):
