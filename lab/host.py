@@ -15,7 +15,11 @@ from .engines.images import EngineImage
 from .layout import CONTAINER, DOCKER_VOLUME, HOST, LABEL, PROJECT, REACH_ADDRESS, SSH_PORT
 from .outer_docker import docker
 
-_FIRST_PROCESS = ("/bin/sh", "-c", f"{REMOUNT}; exec /sbin/init")
+# A container has the boot id of the machine below; with its own, what tells one boot from another can: journalctl -b does
+_OWN_BOOT_ID = (
+    "cat /proc/sys/kernel/random/uuid >/run/boot-id && mount --bind /run/boot-id /proc/sys/kernel/random/boot_id"
+)
+_FIRST_PROCESS = ("/bin/sh", "-c", f"{REMOUNT}; {_OWN_BOOT_ID}; exec /sbin/init")
 _IMAGES_KEY_FILE = "/etc/gpu-seats-lab/images-key"
 
 
