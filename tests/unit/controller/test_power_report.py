@@ -7,7 +7,7 @@ from pathlib import Path
 from power_cases import SET, UNITS, card, look, power_fleet, power_host
 
 from gpu_seats.controller.power_closing import power_closing_text
-from gpu_seats.controller.power_report import power_report, written_pictures
+from gpu_seats.controller.power_report import measured_watts, power_report, written_pictures
 from gpu_seats.controller.power_verify import verified_caps
 from gpu_seats.controller.site_power import host_power
 from gpu_seats.findings import finding
@@ -67,3 +67,18 @@ def test_the_picture_of_a_site_is_named_by_it(tmp_path: Path) -> None:
     paths = written_pictures(report, str(tmp_path / "power"))
     assert [Path(path).name for path in paths] == ["lab.html", "lab.svg"]
     assert all("b1" in Path(path).read_text() for path in paths)
+
+
+def test_the_picture_marks_what_is_measured_of_every_host_that_was_looked_at(tmp_path: Path) -> None:
+    results = {"power_verify": verified(275.0, 260.0), "bmc_power_info": BMC}
+    report = power_report(power_fleet(), "box1", results)
+    load = next(one for one in report.tree["loads"] if one["name"] == "box1")
+    assert load["measured"] == {"cards_watts": 40.0, "bmc_watts": 451.0}
+    page = Path(written_pictures(report, str(tmp_path))[0]).read_text()
+    assert "measured: cards 40\u00a0W, BMC 451\u00a0W" in page
+
+
+def test_a_card_that_gives_no_draw_leaves_no_sum_of_cards() -> None:
+    cards = [{"draw_watts": 20.0}, {"draw_watts": None}]
+    assert measured_watts(cards, {"watts": None}) == {"cards_watts": None, "bmc_watts": None}
+    assert measured_watts([], None) == {"cards_watts": None, "bmc_watts": None}

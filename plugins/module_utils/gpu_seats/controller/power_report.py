@@ -70,11 +70,14 @@ def power_report(
     told_anew = _TOLD_ANEW if "findings" in verified else _TOLD_ANEW[:1]
     seen = {name: result for name, result in results.items() if name not in told_anew}
     found = on_host(joined_findings(seen), host_name)
+    bmc = bmc_reading(results.get("bmc_power_info"))
+    measured = {str(one["host"]): measured_watts(one.get("cards") or (), None) for one in looks if one.get("host")}
+    measured[host_name] = measured_watts(verified.get("cards") or (), bmc)
     return PowerReport(
         host_name,
-        site.as_dict(),
+        _with_measured(site.as_dict(), measured),
         list(verified.get("cards") or ()),
-        bmc_reading(results.get("bmc_power_info")),
+        bmc,
         distinct([*found, *(finding_from_dict(one.as_dict()) for one in site.findings)]),
     )
 
@@ -84,6 +87,24 @@ def bmc_reading(result: Mapping[str, Any] | None) -> dict[str, Any] | None:
     if not result or result.get("skipped"):
         return None
     return {name: result.get(name) for name in ("watts", "source", "reason")}
+
+
+def measured_watts(cards: Sequence[Mapping[str, Any]], bmc: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What a host takes now: its cards together and the whole machine; None for what was not read wholly."""
+    draws = [card.get("draw_watts") for card in cards]
+    known = [draw for draw in draws if draw is not None]
+    return {
+        "cards_watts": sum(known) if draws and len(known) == len(draws) else None,
+        "bmc_watts": None if bmc is None else bmc.get("watts"),
+    }
+
+
+def _with_measured(tree: dict[str, Any], measured: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The tree whose hosts also say what they take now, which the picture marks beside their worst case."""
+    loads = [
+        {**load, "measured": measured[load["name"]]} if load["name"] in measured else load for load in tree["loads"]
+    ]
+    return {**tree, "loads": loads}
 
 
 def written_pictures(report: PowerReport, directory: str) -> list[str]:
