@@ -1,6 +1,6 @@
 # The front door. `make help` lists what there is; everything sets itself up.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint unit lab lab-down lab-reset bench docs
+.PHONY: help setup demo test lint unit lab lab-down lab-reset bench docs power
 PYTHON := .venv/bin/python
 
 help:  ## this list
@@ -32,6 +32,9 @@ lab-down: setup  ## remove the lab host (its caches stay; `python -m lab down --
 
 bench: setup  ## the measures, as ratios from one run
 	@$(PYTHON) tests/bench/run.py
+
+power: setup  ## the power tree of every declared site, drawn: build/power/SITE.html and SITE.svg
+	@$(PYTHON) -m scripts.power_pictures
 
 docs: setup  ## the findings reference and the JSON Schemas, made from the code
 	@.venv/bin/gpu-seats explain --markdown > docs/findings.md

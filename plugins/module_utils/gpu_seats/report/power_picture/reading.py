@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from .records import Device, Found, Load, Part, PowerTree, Reading
@@ -12,13 +12,7 @@ from .words import in_watts, listed, percent
 _CARDS = re.compile(r"^(?P<count>\d+) (?P<idle>idle )?cards?$")
 """Terms of cards in a host's sum."""
 _LOSS = "supply loss"
-_LIMIT_WORDS = {
-    "cap": "at their cap of",
-    "stock limit": "at their stock limit of",
-    "enforced limit": "at their enforced limit of",
-    "what if": "at the asked limit of",
-}
-
+_MOST_NAMES = 5
 _SURVIVES = "The router and the way in stay up when the cards overload a device."
 _GOES_TOO = "The router still goes dark with what overloads a device."
 
@@ -130,8 +124,8 @@ def _part_name(term: Mapping[str, Any], load: Mapping[str, Any]) -> str:
     each = term["watts"] / int(cards["count"])
     if cards["idle"]:
         return f"{term['name']} of {in_watts(each)}:"
-    alike = (card["basis"] for card in load["cards"] if card["loaded"] and card["limit_watts"] == each)
-    return f"{term['name']} {_LIMIT_WORDS.get(next(alike, ''), 'of')} {in_watts(each)}:"
+    basis = next((card["basis"] for card in load["cards"] if card["limit_watts"] == each), "limit")
+    return f"{term['name']} at their {basis} of {in_watts(each)}:"
 
 
 def _gives_first(first: Mapping[str, Any]) -> str:
@@ -158,7 +152,7 @@ def _notes(device: Mapping[str, Any]) -> tuple[str, ...]:
     if device.get("bypass"):
         notes.append(f"On surge-only outlets, past the inverter: {listed(device['bypass'])}")
     if device["in_use"] and device.get("on_battery"):
-        notes.append(f"When it gives, these go on from the battery: {listed(device['on_battery'])}")
+        notes.append(f"When it gives, these go on from the battery: {_several(device['on_battery'])}")
     return tuple(notes)
 
 
@@ -199,10 +193,17 @@ def _fate(name: str, fates: list[Mapping[str, Any]]) -> str:
     router = [one for one in router if set(one["overloads"]) - {name}]
     if router:
         others = list(dict.fromkeys(host for one in router for host in one["overloads"] if host != name))
-        return f"When {_any_of(router)} gives, it goes dark with {listed(others)}, and the way in with it."
+        return f"When {_any_of(router)} gives, it goes dark with {_several(others)}, and the way in with it."
     own_bmc = [one for one in fates if any(way["kind"] == "bmc" and way["host"] == name for way in one["ways_in"])]
     own_bmc = [one for one in own_bmc if name in one["overloads"]]
     return f"When {_any_of(own_bmc)} gives, its BMC goes dark with it." if own_bmc else ""
+
+
+def _several(names: Sequence[str]) -> str:
+    """All of a few; of many the first ones and how many there are."""
+    if len(names) <= _MOST_NAMES:
+        return listed(names)
+    return f"{', '.join(names[: _MOST_NAMES - 1])} and {len(names) - _MOST_NAMES + 1} more"
 
 
 def _any_of(fates: Iterable[Mapping[str, Any]]) -> str:

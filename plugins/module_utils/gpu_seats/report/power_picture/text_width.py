@@ -57,15 +57,15 @@ def fitting_lines(text: str, room: float, size: float, bold: bool = False) -> li
     lines: list[str] = []
     line = ""
     for piece in _pieces(_BLANKS.sub(" ", text).strip(" ")):
-        if line and text_width((line + piece).rstrip(), size, bold) > room:
-            lines.append(line.rstrip())
+        if line and text_width((line + piece).rstrip(" "), size, bold) > room:
+            lines.append(line.rstrip(" "))
             line = ""
-        while text_width(piece.rstrip(), size, bold) > room and len(piece) > 1:
+        while text_width(piece.rstrip(" "), size, bold) > room and len(piece) > 1:
             head = _head(piece, room, size, bold)
             lines.append(head)
             piece = piece[len(head) :]
         line += piece
-    return [*lines, line.rstrip()] if line.rstrip() or not lines else lines
+    return [*lines, line.rstrip(" ")] if line.rstrip(" ") or not lines else lines
 
 
 def _pieces(text: str) -> list[str]:
