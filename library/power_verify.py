@@ -23,6 +23,10 @@ options:
     type: list
     elements: dict
     default: []
+  bmc:
+    description: The result of M(bmc_power_info), handed on so that what is measured of a host stands in one place.
+    type: dict
+    default: {}
   tolerate:
     description: Do not fail, leave that to M(power_report).
     type: bool
@@ -55,6 +59,7 @@ cards:
   elements: dict
   returned: always
 limits: {description: The limit that holds now by card., type: dict, returned: always}
+bmc: {description: "Of O(bmc): watts, source, reason; null if it was not asked.", type: dict, returned: always}
 findings: {description: What is not as declared., type: list, elements: dict, returned: always}
 """
 

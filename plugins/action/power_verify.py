@@ -10,11 +10,12 @@ from ansible.plugins.action import ActionBase
 from gpu_seats.controller.declared_faults import REFUSALS, refusal_of
 from gpu_seats.controller.module_answer import failure_text
 from gpu_seats.controller.play_fleet import fleet_of_play
-from gpu_seats.controller.power_verify import planned_caps, verified_caps
+from gpu_seats.controller.power_verify import bmc_reading, planned_caps, verified_caps
 
 _ARGUMENTS = {
     "applied": {"type": "dict", "required": True},
     "units": {"type": "list", "elements": "dict", "default": []},
+    "bmc": {"type": "dict", "default": {}},
     "tolerate": {"type": "bool", "default": False},
 }
 
@@ -41,6 +42,7 @@ class ActionModule(ActionBase):
             "changed": False,
             "failed": not verified.ok and not arguments["tolerate"],
             **verified.as_result(),
+            "bmc": bmc_reading(arguments["bmc"]),
         }
 
     def _look(self, host, units, task_vars):

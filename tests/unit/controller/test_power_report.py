@@ -8,16 +8,16 @@ from power_cases import SET, UNITS, card, look, power_fleet, power_host
 
 from gpu_seats.controller.power_closing import power_closing_text
 from gpu_seats.controller.power_report import measured_watts, power_report, written_pictures
-from gpu_seats.controller.power_verify import verified_caps
+from gpu_seats.controller.power_verify import bmc_reading, verified_caps
 from gpu_seats.controller.site_power import host_power
 from gpu_seats.findings import finding
 
 BMC = {"watts": 451.0, "source": "dcmi", "reason": "", "findings": []}
 
 
-def verified(*limits: float) -> dict:
+def verified(*limits: float, bmc: dict | None = BMC) -> dict:
     cards = [card(key, limit) for key, limit in zip("01", limits)]
-    return verified_caps(power_host(), SET, look(*cards), UNITS).as_result()
+    return {**verified_caps(power_host(), SET, look(*cards), UNITS).as_result(), "bmc": bmc_reading(bmc)}
 
 
 def test_the_site_is_added_up_with_the_limits_that_hold() -> None:
@@ -56,10 +56,18 @@ def test_measured_watts_stand_beside_the_worst_case() -> None:
 
 
 def test_a_bmc_that_gives_no_reading_is_told_with_its_reason() -> None:
-    results = {"power_verify": verified(275.0, 260.0), "bmc_power_info": {"watts": None, "reason": "deactivated"}}
+    results = {"power_verify": verified(275.0, 260.0, bmc={"watts": None, "reason": "deactivated"})}
     report = power_report(power_fleet(), "box1", results).as_result()
     text = power_closing_text({"box1": {"power_report": report}})
     assert "the whole machine can't be measured (deactivated), 935 W is its worst case" in " ".join(text.split())
+
+
+def test_a_machine_above_its_worst_case_makes_the_sums_wrong_and_fails() -> None:
+    bmc = {"watts": 940.0, "source": "dcmi", "reason": None}
+    report = power_report(power_fleet(), "box1", {"power_verify": verified(275.0, 260.0, bmc=bmc)})
+    (found,) = [one for one in report.findings if one.fails]
+    assert (found.code, found.subject) == ("power.above_worst_case", "host:box1")
+    assert "940 W" in found.message and "935 W" in found.message
 
 
 def test_the_picture_of_a_site_is_named_by_it(tmp_path: Path) -> None:

@@ -5,6 +5,13 @@ from __future__ import annotations
 from .kind import FindingKind
 
 KINDS: dict[str, FindingKind] = {
+    "power.above_worst_case": FindingKind(
+        "error",
+        "A machine draws more than the worst case that its site is added up with, so the sum of every device above it "
+        "is too low.",
+        "Correct its figures in the host file (power.under_load, power.baseline) by a measurement: "
+        "playbooks/power-measure.yml. Load nothing more on the circuit until then.",
+    ),
     "power.cap_above_ceiling": FindingKind(
         "error",
         "A card's declared limit is above the ceiling that its host declares for caps, so the circuit's sums do not "
@@ -26,7 +33,7 @@ KINDS: dict[str, FindingKind] = {
         "error",
         "A card's limit is no longer the declared one: something set another, or the driver was loaded anew. The "
         "circuit was calculated with the cap.",
-        "gpu-seats-host caps apply sets it again at once; read the journal of gpu-seats-power-watch for when it went.",
+        "systemctl start gpu-seats-power-watch.service sets it again at once; its journal says when it went.",
     ),
     "power.cap_not_held": FindingKind(
         "error",

@@ -34,7 +34,7 @@ def power_closing_text(hosts: Mapping[str, Results], terminal: Terminal = PLAIN)
     parts += [power_tree_text(trees[site], terminal) for site in sorted(trees)]
     written = [path for results in hosts.values() for path in results.get("power_report", {}).get("written") or ()]
     if written:
-        parts.append("".join(f"picture: {path}\n" for path in dict.fromkeys(written)))
+        parts.append("".join(f"written: {path}\n" for path in dict.fromkeys(written)))
     return "\n".join(parts)
 
 

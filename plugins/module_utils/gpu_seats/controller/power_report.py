@@ -9,7 +9,7 @@ from typing import Any
 
 from ..apply.atomic_files import WantedFile, file_change, write_file
 from ..declare.fleet import Fleet
-from ..findings import Finding, finding_from_dict
+from ..findings import Finding, finding
 from ..observe.records import on_host
 from ..plan.power import site_power
 from ..report.finding_list import count_text, distinct
@@ -70,23 +70,28 @@ def power_report(
     told_anew = _TOLD_ANEW if "findings" in verified else _TOLD_ANEW[:1]
     seen = {name: result for name, result in results.items() if name not in told_anew}
     found = on_host(joined_findings(seen), host_name)
-    bmc = bmc_reading(results.get("bmc_power_info"))
-    measured = {str(one["host"]): measured_watts(one.get("cards") or (), None) for one in looks if one.get("host")}
-    measured[host_name] = measured_watts(verified.get("cards") or (), bmc)
-    return PowerReport(
-        host_name,
-        _with_measured(site.as_dict(), measured),
-        list(verified.get("cards") or ()),
-        bmc,
-        distinct([*found, *(finding_from_dict(one.as_dict()) for one in site.findings)]),
+    bmc = verified.get("bmc")
+    measured = {
+        str(one["host"]): measured_watts(one.get("cards") or (), one.get("bmc"))
+        for one in (*looks, {**verified, "host": host_name})
+        if one.get("host")
+    }
+    tree = _with_measured(site.as_dict(), measured)
+    found += [*above_worst_findings(host_name, tree, bmc), *site.findings]
+    return PowerReport(host_name, tree, list(verified.get("cards") or ()), bmc, distinct(found))
+
+
+def above_worst_findings(host: str, tree: Mapping[str, Any], bmc: Mapping[str, Any] | None) -> list[Finding]:
+    """A machine that takes more than its site is added up with: then the sums of every device above it are too low."""
+    load = next((one for one in tree["loads"] if one["name"] == host and not one["unknown"]), None)
+    watts = None if bmc is None else bmc.get("watts")
+    if load is None or watts is None or watts <= load["high_watts"]:
+        return []
+    text = (
+        f"{host} draws {watts:g} W by its BMC, and its site is added up with {load['watts']:g} W for it, "
+        f"{load['high_watts']:g} W at most ({load['how']})"
     )
-
-
-def bmc_reading(result: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """The reading in a result of `bmc_power_info`; None where the task did not run."""
-    if not result or result.get("skipped"):
-        return None
-    return {name: result.get(name) for name in ("watts", "source", "reason")}
+    return [finding("power.above_worst_case", f"host:{host}", text, {"watts": watts, "how": load["how"]})]
 
 
 def measured_watts(cards: Sequence[Mapping[str, Any]], bmc: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -18,6 +18,13 @@ _UNSEEN = "power.card_not_capped"
 """Told of each card here, by the newer look, and not taken over from the setting."""
 
 
+def bmc_reading(result: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """The reading in a result of `bmc_power_info`; None where the task did not run."""
+    if not result or result.get("skipped"):
+        return None
+    return {name: result.get(name) for name in ("watts", "source", "reason")}
+
+
 @dataclass(frozen=True)
 class PowerVerified:
     """rows: ``{card, uuid, cap_watts, limit_watts, draw_watts, verdict, ok}`` a card that has a cap; ok None in check
