@@ -15,6 +15,8 @@ def main() -> int:
     verb = parser.add_subparsers(dest="verb", required=True)
     verb.add_parser("up", help="start the host, or bring a running one up to date (2 to 3 min the first time)")
     verb.add_parser("reset", help="a fresh host from the caches, nothing deployed")
+    reboot = verb.add_parser("reboot", help="shut the running host down and boot it again; what is deployed stays")
+    reboot.add_argument("--crash", action="store_true", help="kill every process of it at once instead")
     down = verb.add_parser("down", help="remove the host, keep the caches")
     down.add_argument("--all", action="store_true", help="remove the cached images and volumes too")
     verb.add_parser("status", help="what runs; rc 1 when the host is not up and healthy")
@@ -26,6 +28,8 @@ def main() -> int:
         with verbs.alone():
             if chosen.verb == "down":
                 verbs.down(everything=chosen.all)
+            elif chosen.verb == "reboot":
+                verbs.reboot(crash=chosen.crash)
             else:
                 {"up": verbs.up, "reset": verbs.reset, "build": verbs.build}[chosen.verb]()
     except LabError as error:

@@ -15,7 +15,7 @@ from .engines.images import EngineImage
 from .layout import CONTAINER, DOCKER_VOLUME, HOST, LABEL, PROJECT, REACH_ADDRESS, SSH_PORT
 from .outer_docker import docker
 
-# A container has the boot id of the machine below; with its own, what tells one boot from another can: journalctl -b does
+# a container has the boot id of the machine below; with its own a boot can be told from another, as journalctl -b does
 _OWN_BOOT_ID = (
     "cat /proc/sys/kernel/random/uuid >/run/boot-id && mount --bind /run/boot-id /proc/sys/kernel/random/boot_id"
 )
@@ -102,9 +102,20 @@ def boot() -> None:
 
 
 def restart() -> None:
-    """Reboot the running container, as `boot` does."""
+    """Shut the running container down and boot it again."""
     docker("stop", "--time", "30", CONTAINER, timeout_s=90)
     boot()
+
+
+def crash() -> None:
+    """Pull the plug: every process of the host is killed at once. Its files stay as they are on disk."""
+    _end_connections()
+    docker("kill", CONTAINER, timeout_s=60)
+
+
+def _end_connections() -> None:
+    """Say goodbye on open connections: a kept ssh connection to a host that vanished would hang the next command."""
+    docker("exec", CONTAINER, "pkill", "-KILL", "sshd", check=False)
 
 
 def _wait_until_settled(limit_s: float = 120) -> None:
@@ -124,8 +135,7 @@ def remove() -> None:
     found = find()
     if found is not None:
         if found.status == "running":
-            # say goodbye on open connections: a kept ssh connection to a host that vanished would hang the next command
-            docker("exec", CONTAINER, "pkill", "-KILL", "sshd", check=False)
+            _end_connections()
         docker("rm", "--force", "--volumes", CONTAINER, timeout_s=120)
     docker("volume", "rm", "--force", DOCKER_VOLUME, timeout_s=60)
 

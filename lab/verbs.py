@@ -1,4 +1,4 @@
-"""What `up`, `down`, `reset`, `status` and `build` do."""
+"""What `up`, `down`, `reset`, `reboot`, `status` and `build` do."""
 
 from __future__ import annotations
 
@@ -86,6 +86,19 @@ def reset() -> None:
     _ensure_ground()
     _fresh(host.published_ports(), seed.wanted_images())
     say(f"{HOST} is fresh after {time.monotonic() - begun:.1f} s")
+
+
+def reboot(*, crash: bool = False) -> None:
+    """The running host shut down and booted again; with `crash` the plug is pulled first."""
+    found = host.find()
+    if found is None:
+        raise LabError(f"{CONTAINER} is not there; `make lab` starts it")
+    with step(f"pulled the plug of {CONTAINER} and booted it" if crash else f"rebooted {CONTAINER}"):
+        if crash and found.status == "running":
+            host.crash()
+            host.boot()
+        else:
+            host.restart()
 
 
 def _fresh(ports: list[int], images: list[EngineImage]) -> None:
