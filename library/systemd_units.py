@@ -12,8 +12,8 @@ short_description: Unit files and what they need, enabled and started without a 
 description:
   - Writes all files of a service in one run, each whole or not at all, then enables and starts its units.
   - Never reloads systemd. C(systemctl enable) does so by itself, and a reload can take the GPUs from running
-    containers; here it is called with C(--no-reload). Where a reload is due the task is changed, so that it can notify
-    the handler of the role C(systemd_reload), which reloads and then looks at the GPUs inside every container.
+    containers; here it is called with C(--no-reload). RV(reload_due) says whether one is needed, for a task that then
+    notifies the handler of the role C(systemd_reload); it reloads and looks at the GPUs inside every container.
   - A unit whose file has just changed is not started before that reload; it is named in C(pending).
 options:
   files:
@@ -70,6 +70,11 @@ EXAMPLES = r"""
     units:
       - {name: look.timer, enabled: true, started: true}
   register: units
+
+- name: Tell whether systemd has to read unit files again
+  ansible.builtin.debug:
+    msg: "{{ 'unit files changed' if units.reload_due else 'no unit file changed' }}"
+  changed_when: units.reload_due
   notify: Reload systemd and check the GPUs of containers
 """
 

@@ -96,8 +96,6 @@ def bring_units(
     if done.switched and not check:
         done.states, more = unit_states(run, [unit.name for unit in units])
         done.findings += more
-        # a unit that was enabled without a reload counts as changed on the disk
-        done.reload_due = done.reload_due or any(state.needs_reload for state in done.states.values())
     return done
 
 
@@ -125,14 +123,16 @@ def _bring_unit(run: Run, unit: WantedUnit, done: UnitsRun, waiting: set[str], c
 
 def _switch(run: Run, verb: str, name: str, done: UnitsRun, check: bool) -> None:
     """``systemctl enable`` and so on; a failure is a finding with the unit's last journal lines."""
+    at_boot = verb in ("enable", "disable")
     if not check:
-        at_boot = verb in ("enable", "disable")
         argv = ["systemctl", verb, *(["--no-reload"] if at_boot else []), "--", name]
         ended = run(argv, ENABLE_LIMIT_S if at_boot else START_LIMIT_S)
         if not ended.ok:
             done.findings += command_findings(ended, f"unit:{name}") or [_refused(run, verb, name, ended)]
             return
     done.switched.append(f"{verb} {name}")
+    # what is enabled without a reload counts as changed on the disk until there is one
+    done.reload_due = done.reload_due or at_boot
 
 
 def _refused(run: Run, verb: str, name: str, ended: CommandResult) -> Finding:
