@@ -27,7 +27,9 @@ def step_end(number, cards, draws=(270.0, 272.0), bmc=942.0, **more):
         "cards_watts": {"average": total, "minimum": total, "maximum": total, "count": 20},
         "bmc_watts": spread,
         "machine_watts": machine and {**machine, "count": 20},
-        "by_card": {f"u{n}": {"average": watts, "minimum": 1, "maximum": 2, "count": 20} for n, watts in enumerate(draws)},
+        "by_card": {
+            f"u{n}": {"average": watts, "minimum": 1, "maximum": 2, "count": 20} for n, watts in enumerate(draws)
+        },
         **more,
     }
 
@@ -106,7 +108,10 @@ def test_the_clamp_is_compared_with_the_bmc_at_its_time():
     told = supply_reading(measured, ROUTER)
     assert told.reads == "ac" and told.words == "clamp 1540 W around the cords of fv-ml1 against BMC 1540 W: +0.0 %"
     unclear = supply_reading(clamped(1620.0), ROUTER)
-    assert "clamp 1620 W around fv-20a less 25 to 150 W of other loads against BMC 1480 W: -0.7 % to +7.8 %" in unclear.words
+    assert (
+        "clamp 1620 W around fv-20a less 25 to 150 W of other loads against BMC 1480 W: -0.7 % to +7.8 %"
+        in unclear.words
+    )
     assert measurement_findings(clamped(1620.0), 0, unclear)[0].code == "power.clamp_unclear"
 
 
@@ -127,5 +132,7 @@ def test_a_verdict_holds_for_everything_that_the_other_loads_may_take(watts, lea
 
 
 def test_samples_of_an_attempt_that_was_cut_off_do_not_count():
-    measured = measurement_of(log(sample(40, 100.0, t="2026-12-01T09:59:00.000Z"), sample(5, 942.0), step_end(2, ["0", "1"])))
+    measured = measurement_of(
+        log(sample(40, 100.0, t="2026-12-01T09:59:00.000Z"), sample(5, 942.0), step_end(2, ["0", "1"]))
+    )
     assert [one["bmc_watts"] for one in measured.top_samples] == [942.0]

@@ -146,9 +146,9 @@ def _beside(rest: str, is_last: bool) -> str:
 def _budget_text(device: Mapping[str, Any]) -> str:
     if device["continuous_watts"] is None:
         return f"worst case {_watts(device['nominal_watts'])}, no rating to hold it against"
-    at_least = "at least " if device["unknown_loads"] else ""
+    at_least, at_most = ("at least ", "at most ") if device["unknown_loads"] else ("", "")
     left = device["headroom_watts"]
-    room = f"{_watts(left)} left" if left >= 0 else f"{_watts(-left)} too much"
+    room = f"{at_most}{_watts(left)} left" if left >= 0 else f"{at_least}{_watts(-left)} too much"
     text = (
         f"worst case {at_least}{_watts(device['nominal_watts'])}, {_share(device['share_of_continuous'])} of "
         f"{_watts(device['continuous_watts'])}, {room}: {_VERDICT_WORDS[device['verdict']]}"
@@ -164,13 +164,20 @@ def _load_lines(load: Mapping[str, Any], first: str, rest: str, bypasses: bool) 
     surge = ", on a surge-only outlet" if bypasses else ""
     single = len(load["terms"]) == 1 and not load["unknown"]
     spread = f", {_range(load)}" if single and load["high_watts"] > load["low_watts"] else ""
-    lines = [_Line(first, rest, f"{load['name']}  {_watts(load['watts'])}, {load['standing']}{spread}{role}{surge}")]
+    lines = [_Line(first, rest, f"{load['name']}  {_load_watts(load)}, {load['standing']}{spread}{role}{surge}")]
     width = max((len(_term_watts(term)) for term in load["terms"]), default=0)
     for term in load["terms"] if not single else ():
         text = f"{_term_watts(term):>{width}}  {_named(term)}, {term['standing']}"
         lines.append(_Line(f"{rest}  ", f"{rest}  {' ' * (width + 2)}", text))
     lines += [_Line(f"{rest}  ", f"{rest}    ", f"not declared: {what}", "yellow") for what in load["unknown"]]
     return lines
+
+
+def _load_watts(load: Mapping[str, Any]) -> str:
+    """What is known of it is its least; where nothing is, that is not 0 W."""
+    if not load["unknown"]:
+        return _watts(load["watts"])
+    return f"at least {_watts(load['watts'])}" if load["watts"] else "?"
 
 
 def _term_watts(term: Mapping[str, Any]) -> str:

@@ -27,7 +27,7 @@ _MAX_BYTES = 1 << 20
 _WATTS = re.compile(r"(?<![\w./+])\d+(?:[.,]\d+)?\s?(?:k?W|[Ww]atts?|kilowatts?)\b")
 _COMMAND = re.compile(r"nvidia-smi[^\0]{0,300}?(?<![\w-])(?:-pl|--power-limit)[\s\"',=\[\]-]*\d+")
 _SETTING = re.compile(
-    r"\b[\w.-]*(?:power[_-]?(?:limit|cap)|watts?)[\w-]*[\"']?\s*[:=]\s*[\"']?\d+(?:\.\d+)?\b", re.IGNORECASE
+    r"\b[\w.-]*(?:power[_-]?(?:limit|cap)|watts?)[\w-]*[\"']?\s*[:=]\s*[\"']?\d+(?:\.\d+)?\b[\"']?", re.IGNORECASE
 )
 _DATE = re.compile(r"\b20\d\d-\d\d-\d\d\b")
 _HOME_OF_POWER = {
