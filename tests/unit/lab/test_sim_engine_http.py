@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -114,6 +115,9 @@ def test_card_is_told_while_a_request_runs(server: EngineServer) -> None:
     seen: list[int] = []
     server.engine.on_load_change = seen.append
     answer(server, "/v1/completions", {"prompt": "a"})
+    deadline = time.monotonic() + 5
+    while len(seen) < 2 and time.monotonic() < deadline:  # the last byte is out before the request has ended
+        time.sleep(0.01)
     assert seen == [1, 0]
     assert server.engine.counters.running == 0 and server.engine.counters.finished == 1
 
