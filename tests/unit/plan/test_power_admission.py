@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from plan_cases import bus_of, codes, seat, stack, uuid_of
-from power_cases import breaker, fleet, gpu_host, site, small_host, ups
+from watt_cases import breaker, fleet, gpu_host, site, small_host, ups
 
 from gpu_seats.declare.fleet import Fleet
 from gpu_seats.declare.host import Host

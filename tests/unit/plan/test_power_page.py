@@ -6,8 +6,8 @@ Protects: 1100/1200, 1500/1600, 1625/1725 W, 85/90 % and 295/195 W of the page's
 
 from __future__ import annotations
 
-import power_cases
 import pytest
+import watt_cases
 
 from gpu_seats.declare.fleet import Fleet
 from gpu_seats.plan.power import parse_what_if, site_power
@@ -17,7 +17,7 @@ INCIDENT = "in_use=fv-ups+fv-ups-inlet,loaded=2"
 
 @pytest.fixture(scope="module")
 def fleet() -> Fleet:
-    return power_cases.production()
+    return watt_cases.production()
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from power_cases import breaker, figure, fleet, gpu_host, site, small_host, ups
+from watt_cases import breaker, figure, fleet, gpu_host, site, small_host, ups
 
 from gpu_seats.declare.fleet import Fleet
 from gpu_seats.declare.host import Host

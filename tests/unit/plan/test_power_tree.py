@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import power_cases
 import pytest
+import watt_cases
 from plan_cases import codes
-from power_cases import breaker, figure, fleet, gpu_host, site, small_host, ups
+from watt_cases import breaker, figure, fleet, gpu_host, site, small_host, ups
 
 from gpu_seats.declare.host import Host
 from gpu_seats.plan.power import site_power
@@ -191,7 +191,7 @@ def test_two_feeds_that_share_the_same_fate_are_one_finding() -> None:
 
 
 def test_a_site_without_circuits_has_no_finding() -> None:
-    power = site_power(power_cases.fleet(site({}), gpu_host()), "fv")
+    power = site_power(watt_cases.fleet(site({}), gpu_host()), "fv")
     assert (power.devices, power.first_to_give, power.findings) == ([], None, [])
 
 

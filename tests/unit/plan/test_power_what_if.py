@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from power_cases import breaker, fleet, gpu_host, site, small_host, ups
+from watt_cases import breaker, fleet, gpu_host, site, small_host, ups
 
 from gpu_seats.plan.power import WhatIf, WhatIfError, parse_what_if, site_power
 
