@@ -64,9 +64,8 @@ class Dcmi:
             return NOT_IN_THIS_STATE, b""
         if data[1] != STATISTICS:
             return INVALID_FIELD, b""
-        meter = self._meter
-        off = "deactivated" in faults
-        watts = [meter.current, meter.minimum, meter.maximum, meter.average]
-        figures = [0 if off or "zero" in faults else round(value) for value in watts]
-        period = min(meter.period_ms, 0xFFFFFFFF)
-        return OK, struct.pack("<B4HIIB", GROUP, *figures, int(time.time()), period, 0 if off else ACTIVE)
+        seen, off = self._meter.figures(), "deactivated" in faults
+        watts = [seen.current, seen.minimum, seen.maximum, seen.average]
+        told = [0 if off or "zero" in faults else round(value) for value in watts]
+        period = min(seen.period_ms, 0xFFFFFFFF)
+        return OK, struct.pack("<B4HIIB", GROUP, *told, int(time.time()), period, 0 if off else ACTIVE)

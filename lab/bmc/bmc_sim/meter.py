@@ -5,8 +5,9 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Callable
 
 SAMPLE_S = 1.0
@@ -38,41 +39,39 @@ def cards_watts() -> tuple[list[float], float]:
     return drawn, power.BUSY_ABOVE_W
 
 
-@dataclass
+@dataclass(frozen=True)
+class Figures:
+    """Watts of the samples since the meter started, `period_ms` ago."""
+
+    current: float
+    minimum: float
+    maximum: float
+    average: float
+    period_ms: int
+
+
 class Meter:
-    """Current, lowest, highest and mean watts of its samples since it started."""
+    """Takes samples; one thread may take them while another asks for the figures."""
 
-    host: HostWatts
-    cards: Callable[[], tuple[list[float], float]] = cards_watts
-    clock: Callable[[], float] = time.monotonic
-    started: float = field(init=False)
-    current: float = field(init=False)
-    minimum: float = field(init=False)
-    maximum: float = field(init=False)
-    _sum: float = field(init=False, default=0.0)
-    _count: int = field(init=False, default=0)
-    _sampled: float = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.started = self.clock()
-        self._take(self.started)
-        self.minimum = self.maximum = self.current
+    def __init__(
+        self,
+        host: HostWatts,
+        cards: Callable[[], tuple[list[float], float]] = cards_watts,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._host, self._cards, self._clock = host, cards, clock
+        self._lock = threading.Lock()
+        self._started = clock()
+        self._current = self._minimum = self._maximum = self._sum = host.total(*cards())
+        self._count = 1
 
     def sample(self) -> None:
-        """Take a sample when the last one is a second old."""
-        now = self.clock()
-        if now - self._sampled >= SAMPLE_S:
-            self._take(now)
-            self.minimum, self.maximum = min(self.minimum, self.current), max(self.maximum, self.current)
+        watts = self._host.total(*self._cards())
+        with self._lock:
+            self._current, self._sum, self._count = watts, self._sum + watts, self._count + 1
+            self._minimum, self._maximum = min(self._minimum, watts), max(self._maximum, watts)
 
-    def _take(self, now: float) -> None:
-        self.current = self.host.total(*self.cards())
-        self._sum, self._count, self._sampled = self._sum + self.current, self._count + 1, now
-
-    @property
-    def average(self) -> float:
-        return self._sum / self._count
-
-    @property
-    def period_ms(self) -> int:
-        return int((self.clock() - self.started) * 1000)
+    def figures(self) -> Figures:
+        with self._lock:
+            average, period = self._sum / self._count, int((self._clock() - self._started) * 1000)
+            return Figures(self._current, self._minimum, self._maximum, average, period)

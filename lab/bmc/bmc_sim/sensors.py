@@ -114,7 +114,7 @@ class Sensors:
         if number == WATTS_NUMBER:
             if "sensor-unreadable" in state.active_faults():
                 return OK, bytes([0, UNREADABLE, 0xC0])
-            return OK, bytes([min(round(self._meter.current / CONSUMPTION.step), 255), READABLE, 0xC0])
+            return OK, bytes([min(round(self._meter.figures().current / CONSUMPTION.step), 255), READABLE, 0xC0])
         return OK, bytes([0, READABLE, self._states(number), 0x80])
 
     def _states(self, number: int) -> int:

@@ -6,7 +6,9 @@ import importlib
 import json
 import os
 import socket
+import threading
 import time
+import traceback
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -67,18 +69,30 @@ class Board:
 
 
 def serve(config: Config, password: str) -> None:
-    """Answer requests and take samples, for ever."""
+    """Answer requests while samples are taken, for ever."""
     meter = Meter(HostWatts(config.baseline_watts, config.under_load_watts))
     if not event_log.entries():
         event_log.clear()
     sessions = importlib.import_module("pyghmi.ipmi.private.session").Session
     listen(config, password, Board(meter, config.supplies))
+    threading.Thread(target=sample_for_ever, args=(meter,), daemon=True).start()
     tell_systemd()
     doors = Doors()
     while True:
-        sessions.wait_for_rsp(SAMPLE_S)
-        meter.sample()
+        # without a packet pyghmi may come back minutes later than it is told to
+        sessions.wait_for_rsp(SESSION_LIMIT_S)
         doors.close_old(sessions.bmc_handlers)
+
+
+def sample_for_ever(meter: Meter) -> None:
+    """A sample every second. A meter that fails ends the BMC, which systemd starts anew."""
+    try:
+        while True:
+            time.sleep(SAMPLE_S)
+            meter.sample()
+    except Exception:
+        traceback.print_exc()
+        os._exit(1)
 
 
 def listen(config: Config, password: str, board: Board) -> None:

@@ -91,6 +91,21 @@ def test_the_password_is_another_one_with_the_fault_on(listening: Any) -> None:
     assert logins["reader"] != "secret"
 
 
+def test_samples_are_taken_without_a_request_and_a_meter_that_fails_ends_the_bmc(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    drawn = iter([[0.0], [275.0], [100.0]])  # then it is at its end, which is an error
+    meter = Meter(HostWatts(313.0, 400.0), cards=lambda: (next(drawn), 100.0))
+    slept: list[float] = []
+    ended: list[int] = []
+    monkeypatch.setattr(time, "sleep", slept.append)
+    monkeypatch.setattr(server.os, "_exit", ended.append)
+    server.sample_for_ever(meter)
+    seen = meter.figures()
+    assert (seen.current, seen.minimum, seen.maximum, slept, ended) == (413.0, 313.0, 675.0, [1.0] * 3, [1])
+    assert "StopIteration" in capsys.readouterr().err
+
+
 def test_clients_of_long_ago_are_forgotten_and_the_socket_is_kept() -> None:
     handlers: dict[Any, Any] = {"socket": 1, ("10.0.0.1", 5): 2}
     doors = server.Doors()
