@@ -156,6 +156,10 @@ def _by_field(names: list[str], cells: list[str]) -> tuple[dict[str, Cell], dict
             other[name] = printed
         elif target not in by_field or by_field[target].text is None:
             by_field[target] = cell(printed)
+    average, instant = by_field.get("power_draw_watts"), by_field.get("power_draw_instant_watts")
+    if average is not None and average.text is None and instant is not None and instant.text is not None:
+        # some boards tell no average; the XML and text reports are read the same way
+        by_field["power_draw_watts"] = instant
     return by_field, other
 
 

@@ -19,7 +19,7 @@ from .listing import (
     parse_monitor,
     parse_topology,
 )
-from .settings import looks_like_settings, parse_settings
+from .settings import looks_like_settings, parse_settings, persistence_warning
 from .text_query import looks_like_text_query, parse_text_query
 from .versions import (
     looks_like_module_version,
@@ -96,7 +96,7 @@ def _part(text: str, rc: int | None, command: str | None, fields: list[str] | No
     rest = "\n".join(errors.rest)
     if not rest.strip():
         return errors.parsed
-    told = _told(rest, rc, command, fields)
+    told = _beside_warnings(rest, rc, command, fields)
     if errors.parsed.findings and not told.records:
         told.findings = [one for one in told.findings if one.code != "parse.unrecognised"]
     if errors.hides_cards:
@@ -104,6 +104,16 @@ def _part(text: str, rc: int | None, command: str | None, fields: list[str] | No
         if told.of(GpuInventory):
             errors.parsed.records = [one for one in errors.parsed.records if not isinstance(one, GpuInventory)]
     return errors.parsed.add(told)
+
+
+def _beside_warnings(text: str, rc: int | None, command: str | None, fields: list[str] | None) -> Parsed:
+    """The reading of text; a warning about persistence mode in front of rows is none of them."""
+    lines = text.splitlines()
+    warnings = [one for line in lines if (one := persistence_warning(line)) is not None]
+    rows = [line for line in lines if persistence_warning(line) is None]
+    if not warnings or looks_like_settings("\n".join(rows)) or not any(line.strip() for line in rows):
+        return parse_settings(text) if warnings else _told(text, rc, command, fields)
+    return Parsed(findings=warnings).add(_told("\n".join(rows), rc, command, fields))
 
 
 def _uncounted(record: Record) -> Record:

@@ -22,7 +22,7 @@ _OUT_OF_RANGE = re.compile(
 )
 _FAILED = re.compile(
     rf"(?:Failed to set|Unable to set) (?P<what>power (?:management )?limit|persistence mode)"
-    rf" for {_GPU}\s*:\s*(?P<reason>.*)",
+    rf"(?: for {_GPU})?\s*:\s*(?P<reason>.*)",
     re.IGNORECASE,
 )
 _DENIED = re.compile(rf"does not have permission to (?P<what>.*?)(?: for {_GPU})?\.?\s*$", re.IGNORECASE)
@@ -31,11 +31,16 @@ _PERSISTENCE = re.compile(
     rf"(?P<already>Enabled|Disabled) for GPU:?\s*(?P<bus2>{values.BUS_ID})",
     re.IGNORECASE,
 )
-_PERSISTENCE_OFF = re.compile(r"Warning:\s*persistence mode is disabled on (?:this )?device", re.IGNORECASE)
+_PERSISTENCE_OFF = re.compile(
+    r"Warning:\s*persistence mode is disabled on (?:this )?device"
+    rf"(?:\s+(?:(?P<bus>{values.BUS_ID})|(?P<index>\d{{1,4}})\b))?",
+    re.IGNORECASE,
+)
 _CLOSING = re.compile(
     r"^(?:All done\.?|Treating as warning and moving on\.?|Terminating early due to previous errors?\.?)\s*$",
     re.IGNORECASE,
 )
+_ENDED_EARLY = re.compile(r"^Terminating early due to previous errors?\.?$", re.IGNORECASE)
 _RESET = re.compile(r"^GPU \S+ was successfully reset")
 _WARNING_REST = re.compile(
     r"default as soon as driver unloads|cuda application terminates|switch to get more|enable persistence"
@@ -69,12 +74,23 @@ def looks_like_settings(text: str) -> bool:
     ) or any(_CLOSING.match(line.strip()) for line in text.splitlines())
 
 
+def persistence_warning(line: str) -> Finding | None:
+    """The warning that a card's persistence mode is off; nvidia-smi prints it beside any answer."""
+    match = _PERSISTENCE_OFF.search(line)
+    if match is None:
+        return None
+    name = values.bus_id(match.group("bus")) or match.group("index")
+    message = "persistence mode is off: the setting is lost when the driver unloads"
+    return finding("gpu.persistence_off", f"gpu:{name}" if name else "tool:nvidia-smi", message, {"text": line})
+
+
 def parse_settings(text: str) -> Parsed:
     """Changes as records, refusals as findings; "All done." with neither is a finding of its own."""
     parsed = Parsed()
-    said_done = False
+    said_done = ended_early = False
     for line in (one.strip() for one in text.splitlines() if one.strip()):
         record, problem = _change(line), _refusal(line)
+        ended_early = ended_early or _ENDED_EARLY.match(line) is not None
         if record is not None:
             parsed.records.append(record)
         elif problem is not None:
@@ -91,6 +107,9 @@ def parse_settings(text: str) -> Parsed:
         parsed.findings.append(
             finding("gpu.setting_no_effect", "tool:nvidia-smi", message, {"text": text.strip()[:200]})
         )
+    if ended_early and not parsed.findings:
+        message = "nvidia-smi ended early because of an error that it did not name: some cards may not be set"
+        parsed.findings.append(finding("command.failed", "tool:nvidia-smi", message, {"text": text.strip()[-200:]}))
     return parsed
 
 
@@ -131,17 +150,22 @@ def _refusal(line: str) -> Finding | None:
     match = _FAILED.search(line)
     if match:
         reason = match.group("reason").strip(" .") or "no reason given"
-        denied = "permission" in reason.lower()
-        code = "gpu.permission_denied" if denied else "gpu.power_limit_refused"
-        if not denied and "persistence" in match.group("what").lower():
-            code = "gpu.persistence_refused"
+        code = _code_of(reason.lower(), match.group("what").lower())
         message = "could not set the {}: {}".format(match.group("what").lower(), reason)
         return finding(code, _subject(match), message, {**evidence, "reason": reason})
     match = _DENIED.search(line)
     if match:
         message = "this user may not {}".format(match.group("what"))
         return finding("gpu.permission_denied", _subject(match), message, evidence)
-    if _PERSISTENCE_OFF.search(line):
-        message = "persistence mode is off: the setting is lost when the driver unloads"
-        return finding("gpu.persistence_off", "tool:nvidia-smi", message, evidence)
-    return None
+    return persistence_warning(line)
+
+
+def _code_of(reason: str, what: str) -> str:
+    """The code for why a card took no setting."""
+    if "gpu is lost" in reason:
+        return "gpu.lost"
+    if "permission" in reason:
+        return "gpu.permission_denied"
+    if "persistence" in what:
+        return "gpu.persistence_refused"
+    return "gpu.power_limit_unsupported" if "not supported" in reason else "gpu.power_limit_refused"

@@ -44,6 +44,8 @@ _POWER_KEYS = {
     "min_power_limit_watts": ("Min Power Limit",),
     "max_power_limit_watts": ("Max Power Limit",),
 }
+_OTHER_POWER = ("Module Power Readings", "GPU Memory Power Readings")
+"""Power of more or less than the card: a superchip's whole module, the card's memory alone."""
 _MAX_NODES = 20000
 
 
@@ -139,12 +141,23 @@ def _card(bus: str, tree: _Node, driver: str | None) -> Parsed:
     if driver:
         cells["driver_version"] = Cell(driver)
     instances = [_instance(one) for one in tree.children if one.key == "MIG Device"]
-    card = card_from_cells(cells, "not in this part of the report", mig_devices=instances)
+    card = card_from_cells(cells, "not in this part of the report", mig_devices=instances, other=_other_power(tree))
     card = with_reasons(card, {**card.unknown, "index": "the text form does not print it"})
     parsed = Parsed([card], card_findings(card, cells))
     for section in (one for one in tree.children if one.key == "Processes"):
         parsed.records.extend(_processes(section, card.uuid, card.bus_id))
     return parsed
+
+
+def _other_power(tree: _Node) -> dict[str, str]:
+    """Values of the power sections that are not the card's, by section and key."""
+    sections = [one for one in tree.children if one.key in _OTHER_POWER]
+    return {
+        f"{section.key}/{one.key}": text
+        for section in sections
+        for one in section.children
+        if (text := cell(one.value).text) is not None and values.watts(text) is not None
+    }
 
 
 def _whole(text: str | None) -> int | None:

@@ -48,6 +48,8 @@ _POWER_TAGS = {
     "max_power_limit_watts": ("max_power_limit",),
 }
 """In order of preference: v11 power_limit + enforced, v12 requested + current; draw, then average, then instant."""
+_OTHER_POWER = ("module_power_readings", "gpu_memory_power_readings")
+"""Power of more or less than the card: a superchip's whole module, the card's memory alone."""
 _GPU_ELEMENT = re.compile(r"<gpu id=.*?</gpu>", re.DOTALL)
 _DOCUMENT = re.compile(r"<nvidia_smi_log.*?(?:</nvidia_smi_log>|\Z)", re.DOTALL)
 
@@ -136,12 +138,22 @@ def _card(element: ElementTree.Element, driver: str | None) -> Parsed:
     if driver:
         cells["driver_version"] = Cell(driver)
     instances = [_instance(one) for one in element.findall("mig_devices/mig_device")]
-    card = card_from_cells(cells, "not in this document type", mig_devices=instances)
+    card = card_from_cells(cells, "not in this document type", mig_devices=instances, other=_other_power(element))
     card = with_reasons(card, {**card.unknown, "index": "the XML form does not print it"})
     parsed = Parsed([card], card_findings(card, cells))
     parsed.findings.extend(_health_findings(element, subject_of(card)))
     parsed.records.extend(_process(one, card.uuid, card.bus_id) for one in element.findall("processes/process_info"))
     return parsed
+
+
+def _other_power(element: ElementTree.Element) -> dict[str, str]:
+    """Values of the power sections that are not the card's, by section and tag."""
+    return {
+        f"{section}/{one.tag}": text
+        for section in _OTHER_POWER
+        for one in element.findall(f"{section}/*")
+        if (text := cell(one.text).text) is not None and values.watts(text) is not None
+    }
 
 
 def _health_findings(element: ElementTree.Element, subject: str) -> list[Any]:
