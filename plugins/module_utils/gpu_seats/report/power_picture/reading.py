@@ -120,7 +120,7 @@ def _part_name(term: Mapping[str, Any], load: Mapping[str, Any]) -> str:
     """``4 cards at their cap of 275 W:``; a load with one figure goes by what it is."""
     cards = _CARDS.match(term["name"]) if load.get("cards") else None
     if cards is None:
-        return str(term["name"]) if term["name"] not in ("declared", load["name"]) else str(load.get("role", ""))
+        return str(term["name"]) if term["name"] not in ("declared", load["name"]) else _role_words(load)
     each = term["watts"] / int(cards["count"])
     if cards["idle"]:
         return f"{term['name']} of {in_watts(each)}:"

@@ -161,7 +161,7 @@ def summary(tree: PowerTree) -> str:
     if not tree.in_use:
         return "No device of this tree is in use." if tree.devices else "No circuit is declared."
     wrong = [f"{device.name} is {verdict_words(device)}" for device in tree.in_use if device.verdict != "ok"]
-    state = "; ".join(wrong) or "Every device is within its limits"
+    state = "; ".join(wrong) or "All devices are within limits"
     first = tree.first_to_give
     if first is None:
         return f"{state}."
