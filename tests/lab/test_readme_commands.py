@@ -35,6 +35,8 @@ def test_the_readme_shows_every_verb() -> None:
         "deploy-seat.yml",
         "status.yml",
         "retire-seat.yml",
+        "playbooks/power.yml",
+        "gpu-seats power",
         "lint",
         "plan",
         "render",
