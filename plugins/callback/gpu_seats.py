@@ -30,7 +30,7 @@ from ansible.plugins.callback.default import CallbackModule as Default
 from gpu_seats.controller.closing_table import GATHERED, ClosingTable
 from gpu_seats.report.terminal import terminal_of
 
-QUIET = (*GATHERED, "seat_report")
+QUIET = (*GATHERED, "seat_report", "power_measure")
 
 
 class CallbackModule(Default):

@@ -23,7 +23,7 @@ def plan_data(cards: int = 2, **more: Any) -> dict[str, Any]:
         "cards": [{"card": n, "uuid": UUIDS[int(n)], "cap_watts": 275.0} for n in names],
         "steps": [{"number": n, "cards": names[:n], "nominal_watts": None} for n in range(cards + 1)],
         "load": {"command": ["burn", "{uuid}"]},
-        "limits": {"stop_at_watts": 1770.0, "machine_watts": 400.0, "floor_watts": 313.0, "bmc_factor": 1.1},
+        "limits": {"stop_at_watts": 1770.0, "machine_watts": 400.0, "floor_watts": 313.0, "loss_factor": 1.1},
         "times": {"every_s": 3, "settle_s": 6, "hold_s": 12, "lease_s": 120},
         **more,
     }
@@ -51,8 +51,8 @@ class FakeHost:
     def word(self) -> str:
         return self.word_held
 
-    def is_over(self) -> bool:
-        return self.age > self.plan.times.lease_s
+    def age_s(self) -> float:
+        return self.age
 
     # the keeper
     def start(self, name: str, argv: list[str], limit_s: float) -> None:
@@ -99,7 +99,8 @@ class FakeHost:
         self.now += seconds
 
     def run(self, done: tuple[int, ...] = (), **more: Any) -> Any:
-        self.append({"kind": "run", "key": self.plan.key, "t": time_text(self.now)})
+        head = {"kind": "run", "t": time_text(self.now), "key": self.plan.key, "host": self.plan.host}
+        self.append({**head, "plan": self.plan.as_dict()})
         clock: Any = {"clock": lambda: self.now, "sleep": self.sleep, "wall": lambda: self.now}
         return LadderRun(self.plan, self, self, self, self, done, **clock, **more).run()  # type: ignore[arg-type]
 

@@ -11,7 +11,7 @@ from gpu_seats.apply.power_measure.judgement import Judge, host_total
 from gpu_seats.apply.power_measure.loads import command_words, filled_in, loads_of
 from gpu_seats.apply.power_measure.plan import Limits, MeasuredCard, measure_plan
 
-LIMITS = Limits(stop_at_watts=1770, machine_watts=400, floor_watts=313, bmc_factor=1.1)
+LIMITS = Limits(stop_at_watts=1770, machine_watts=400, floor_watts=313, loss_factor=1.1)
 
 
 def sample(draws=(270.0, 270.0), bmc=None, limit=275.0):
@@ -24,9 +24,9 @@ def sample(draws=(270.0, 270.0), bmc=None, limit=275.0):
     ("bmc", "draws", "watts", "words"),
     [
         (1500.0, (270.0, 270.0), 1650.0, "BMC 1500 W x 1.10 = 1650 W"),
-        (None, (270.0, 270.0), 940.0, "cards 540 W + machine 400 W = 940 W"),
+        (None, (270.0, 270.0), 1034.0, "(cards 540 W + machine 400 W) x 1.10 = 1034 W"),
         # it lags: cards and the least of the machine are more than it says
-        (600.0, (270.0, 270.0), 853.0, "cards 540 W + machine at least 313 W = 853 W"),
+        (600.0, (270.0, 270.0), 938.3, "(cards 540 W + machine at least 313 W) x 1.10 = 938 W"),
         (700.0, (270.0, None), 770.0, "BMC 700 W x 1.10 = 770 W"),
         (None, (270.0, None), None, "neither the BMC nor every card gave watts"),
     ],
@@ -41,8 +41,14 @@ def test_what_may_be_over_the_threshold_stops_and_nothing_below_it(bmc, draw, ha
     draw = min(draw, 290.0)
     judge = Judge(measure_plan(plan_data()))
     reason = judge.stop_reason(sample((draw, draw), bmc if has_bmc else None))
-    worst = max(bmc * 1.1, 2 * draw + 313) if has_bmc else 2 * draw + 400
+    worst = 1.1 * (max(bmc, 2 * draw + 313) if has_bmc else 2 * draw + 400)
     assert (reason is not None) == (worst > 1770)
+
+
+def test_figures_that_are_what_the_wall_gives_are_not_raised():
+    limits = Limits(stop_at_watts=1770, machine_watts=400)
+    assert host_total(sample(bmc=1500.0), limits).words == "BMC 1500 W"
+    assert host_total(sample(), limits).words == "cards 540 W + machine 400 W = 940 W"
 
 
 def test_a_card_over_its_cap():

@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from power_cases import breaker, figure, gpu_host, production, site, ups
-from power_cases import fleet as fleet_of
+from watt_cases import breaker, figure, gpu_host, production, site, ups
+from watt_cases import fleet as fleet_of
 
 from gpu_seats.plan.power.ladder import LadderError, measure_ladder
 

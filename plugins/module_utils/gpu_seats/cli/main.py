@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..report.terminal import terminal_of
-from . import explain, lint, parse, plan, power, render, schema
+from . import explain, lint, parse, plan, power, power_plot, render, schema
 from .answer import BROKEN_PIPE, FINDINGS, FINE, INTERRUPTED, USAGE, Answer, CommandError
 
 _VERBS = {
     "lint": lint,
     "plan": plan,
     "power": power,
+    "power-plot": power_plot,
     "render": render,
     "parse": parse,
     "schema": schema,

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from ...findings import Finding, finding
+from ...observe.bmc_reader import bmc_reader
 from ...observe.power_log import PowerLog, read_power_log, time_text
+from ...observe.power_sample import card_draws
 from ..atomic_files import FileError, WantedFile, file_change, make_directory, write_file
 from ..host_lock import HostLock, LockHeldError
 from .judgement import host_total
@@ -43,6 +45,21 @@ class Control:
     folder: str = RUN_FOLDER
     now: Callable[[], float] = time.time
 
+    def facts(self, uuids: Sequence[str], bmc: Mapping[str, Any], folder: str) -> dict[str, Any]:
+        """What a plan needs to know: every card now, what the BMC says, whether the folder's pool is mounted.
+
+        Raises ValueError for options that lead to no BMC.
+        """
+        read_bmc = bmc_reader(bmc)
+        draws = card_draws(self.run, uuids)
+        said = read_bmc() if read_bmc is not None else {"watts": None, "reason": "none is asked"}
+        return {
+            "cards": [{**one.as_record(), "index": one.index} for one in draws],
+            "bmc": {key: said.get(key) for key in ("watts", "source", "reason")},
+            "mount": str(_mount_of(Path(folder))),
+            "tool": Path(self.tool[-1]).exists(),
+        }
+
     @property
     def _path(self) -> Path:
         return Path(self.folder)
@@ -74,7 +91,7 @@ class Control:
             make_directory(self._path, 0o700)
             with HostLock(f"start of a power measurement of {plan.host}", orders.lock, wait_s=0.0):
                 write_file(file_change(WantedFile(str(self._path / _ORDERS), orders.as_text(), 0o600)))
-                Lease(orders.lease, plan.times.lease_s).renew(HOLD if hold else "-")
+                Lease(orders.lease).renew(HOLD if hold else "-")
             start_unit(self.run, [*self.tool, "measure", "--orders", str(self._path / _ORDERS)], longest_s(plan))
         except LockHeldError as error:
             message = f"a measurement runs already: {error}"
@@ -84,12 +101,12 @@ class Control:
         return _prospect(plan, path, progress)
 
     def look(self, word: str = "", with_log: bool = False) -> dict[str, Any]:
-        """How far it is; renews the lease. word: for the watcher (lease.GO_ON, lease.STOP), "" keeps the one before.
+        """How far it is; renews the lease. word: for the watcher (of lease), "" keeps the one before.
 
         Raises MeasureError where there is none.
         """
         orders = self._orders()
-        lease = Lease(orders.lease, orders.plan.times.lease_s)
+        lease = Lease(orders.lease)
         with contextlib.suppress(OSError):
             lease.renew(word)
         # the unit first: what it wrote before its end is then in the file
@@ -105,11 +122,19 @@ class Control:
             **({"log_text": content.decode("utf-8", "replace")} if with_log else {}),
         }
 
+    def read(self, log: str) -> dict[str, Any]:
+        """``{log, log_text}`` of a file, whatever wrote it. Raises MeasureError."""
+        try:
+            return {"log": log, "log_text": Path(log).read_bytes().decode("utf-8", "replace")}
+        except OSError as error:
+            message = f"{log} cannot be read: {error.strerror or error}"
+            raise MeasureError([finding("power.measure_not_started", f"file:{log}", message)]) from error
+
     def end(self) -> dict[str, Any]:
         """End the run; the watcher ends the load, writes why, and is gone when this returns. Raises MeasureError."""
         orders = self._orders()
         with contextlib.suppress(OSError):
-            Lease(orders.lease, orders.plan.times.lease_s).renew(STOP)
+            Lease(orders.lease).renew(STOP)
         if unit_state(self.run).is_running:
             try:
                 stop_unit(self.run)
@@ -136,6 +161,14 @@ class Control:
         except (OSError, ValueError) as error:
             message = f"no measurement was started on this host since its boot ({path}: {error})"
             raise MeasureError([finding("power.measure_not_started", f"file:{path}", message)]) from error
+
+
+def _mount_of(folder: Path) -> Path:
+    """Where the file system begins that `folder` is on, or would be made on."""
+    for path in (folder, *folder.parents):
+        if path.is_mount():
+            return path
+    return Path("/")
 
 
 def _prospect(plan: MeasurePlan, path: Path, progress: Progress) -> dict[str, Any]:

@@ -24,7 +24,7 @@ class HostTotal:
 
 
 def host_total(sample: Mapping[str, Any], limits: Limits) -> HostTotal:
-    """From the BMC at its worst reading, else from the cards and the declared machine.
+    """From the BMC, else from the cards and the declared machine; at what the supplies may lose on top of it.
 
     A BMC averages over seconds and more; the cards and the least of the machine are a floor below which it is not
     believed.
@@ -33,15 +33,17 @@ def host_total(sample: Mapping[str, Any], limits: Limits) -> HostTotal:
     if bmc is None:
         if cards is None:
             return HostTotal(None, "neither the BMC nor every card gave watts")
-        total = cards + limits.machine_watts
-        return HostTotal(total, f"cards {cards:.0f} W + machine {limits.machine_watts:.0f} W = {total:.0f} W")
-    scaled = bmc * limits.bmc_factor
-    floor = (cards or 0.0) + limits.floor_watts
-    if cards is not None and floor > scaled:
-        return HostTotal(floor, f"cards {cards:.0f} W + machine at least {limits.floor_watts:.0f} W = {floor:.0f} W")
-    if limits.bmc_factor == 1:
-        return HostTotal(scaled, f"BMC {bmc:.0f} W")
-    return HostTotal(scaled, f"BMC {bmc:.0f} W x {limits.bmc_factor:.2f} = {scaled:.0f} W")
+        read, words = cards + limits.machine_watts, f"cards {cards:.0f} W + machine {limits.machine_watts:.0f} W"
+    elif cards is not None and cards + limits.floor_watts > bmc:
+        read = cards + limits.floor_watts
+        words = f"cards {cards:.0f} W + machine at least {limits.floor_watts:.0f} W"
+    else:
+        read, words = bmc, f"BMC {bmc:.0f} W"
+    if limits.loss_factor == 1:
+        return HostTotal(read, words if words.startswith("BMC") else f"{words} = {read:.0f} W")
+    total = read * limits.loss_factor
+    words = words if words.startswith("BMC") else f"({words})"
+    return HostTotal(total, f"{words} x {limits.loss_factor:.2f} = {total:.0f} W")
 
 
 @dataclass

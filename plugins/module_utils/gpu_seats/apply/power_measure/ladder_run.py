@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from ...findings import Finding, finding
 from ...observe.power_log import time_text
 from .judgement import Judge, host_total
-from .lease import HOLD, STOP, Lease
+from .lease import ASKING, HOLD, STOP, Lease
 from .load_keeper import KeeperGoneError, LoadEnd
 from .loads import LoadOrder, loads_of
 from .log_file import LogFileError
@@ -135,7 +135,7 @@ class LadderRun:
         self._watch(step, "settle", self.plan.times.settle_s)
         held = self._watch(step, "hold", self.plan.times.hold_s)
         if step is self.plan.steps[-1] and self.plan.times.top_s > 0:
-            held += self._watch(step, "hold", self.plan.times.top_s, lambda: self.lease.word() != HOLD)
+            held += self._watch(step, "hold", self.plan.times.top_s, lambda: self.lease.word() not in (HOLD, ASKING))
         self._append("step_end", number=step.number, cards=list(step.cards), **step_figures(held))
 
     def _raise(self, order: LoadOrder, step: Step) -> None:
@@ -188,11 +188,12 @@ class LadderRun:
             return finding("power.measure_ended", host, "the measurement was told to end")
         if self.lease.word() == STOP:
             return finding("power.measure_ended", host, "the run on the controller was ended")
-        if self.lease.is_over():
-            limit_s = self.plan.times.lease_s
-            return finding(
-                "power.measure_ended", host, f"nobody has looked for {limit_s:.0f} s: the connection is gone"
-            )
+        age_s, times = self.lease.age_s(), self.plan.times
+        # whoever is asked for a reading looks at the meter, not here
+        limit_s = times.lease_s + (times.hold_s + times.top_s if self.lease.word() == ASKING else 0.0)
+        if age_s is None or age_s > limit_s:
+            message = f"nobody has looked for {limit_s:.0f} s: the connection is gone"
+            return finding("power.measure_ended", host, message)
         return None
 
     def _remaining_s(self, step: Step) -> float:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 HOLD = "hold"
+ASKING = "asking"
 GO_ON = "go on"
 STOP = "stop"
 
@@ -14,9 +15,8 @@ STOP = "stop"
 class Lease:
     """Read by the watcher, renewed by looks. Ages count by the clock that files are stamped with."""
 
-    def __init__(self, path: Path, limit_s: float, wall: Callable[[], float] = time.time) -> None:
+    def __init__(self, path: Path, wall: Callable[[], float] = time.time) -> None:
         self.path = path
-        self.limit_s = limit_s
         self._wall = wall
 
     def renew(self, word: str = "") -> None:
@@ -37,9 +37,5 @@ class Lease:
         except OSError:
             return None
 
-    def is_over(self) -> bool:
-        age_s = self.age_s()
-        return age_s is None or age_s > self.limit_s
 
-
-__all__ = ["GO_ON", "HOLD", "STOP", "Lease"]
+__all__ = ["ASKING", "GO_ON", "HOLD", "STOP", "Lease"]

@@ -51,14 +51,14 @@ class Load:
 class Limits:
     """stop_at_watts: of the whole host. machine_watts: the machine without its cards, where no BMC tells it.
 
-    floor_watts: the least the machine draws, for a BMC that lags behind the cards. bmc_factor: what its figure is
-    multiplied with at worst (it may read what its supplies give instead of what they take).
+    floor_watts: the least the machine draws, for a BMC that lags behind the cards. loss_factor: what readings are
+    multiplied with at worst (they may be what the supplies give instead of what they take).
     """
 
     stop_at_watts: float
     machine_watts: float
     floor_watts: float = 0.0
-    bmc_factor: float = 1.0
+    loss_factor: float = 1.0
     margin_watts: float = 20.0
 
 
@@ -166,8 +166,8 @@ def _check(plan: MeasurePlan) -> None:
     for name, value in asdict(plan.times).items():
         if value < 0 or (name in ("every_s", "lease_s") and value <= 0):
             raise ValueError(f"times.{name}: {value} is no time to wait")
-    if plan.limits.stop_at_watts <= 0 or plan.limits.bmc_factor < 1:
-        raise ValueError("limits: stop_at_watts above 0 and bmc_factor of at least 1 are needed")
+    if plan.limits.stop_at_watts <= 0 or plan.limits.loss_factor < 1:
+        raise ValueError("limits: stop_at_watts above 0 and loss_factor of at least 1 are needed")
 
 
 __all__ = ["Limits", "Load", "LoadedSeat", "MeasurePlan", "MeasuredCard", "Step", "Times", "measure_plan"]

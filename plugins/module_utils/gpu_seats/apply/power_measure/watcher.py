@@ -100,7 +100,7 @@ def _measured(orders: Orders, keeper: LoadKeeper, say: Callable[[str], None], re
                 "plan": plan.as_dict(),
             }
         )
-        lease = Lease(orders.lease, plan.times.lease_s)
+        lease = Lease(orders.lease)
         reason = LadderRun(plan, samples, log, keeper, lease, done, indices, lambda: bool(ended)).run()
     finally:
         samples.close()

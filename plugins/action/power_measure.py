@@ -1,0 +1,191 @@
+# Copyright: gpu-seats maintainers
+# GNU General Public License v3.0 or later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""Plans a power measurement, starts it on the host, follows it, and hands out what it found."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+from ansible.errors import AnsibleActionFail, AnsibleConnectionFailure
+from ansible.plugins.action import ActionBase
+from ansible.utils.display import Display
+
+from gpu_seats.apply.power_measure.plan import Times
+from gpu_seats.controller.declared_faults import REFUSALS, refusal_of
+from gpu_seats.controller.module_answer import failure_text
+from gpu_seats.controller.play_fleet import fleet_of_play
+from gpu_seats.controller.power_measure_follow import (
+    MeasureLostError,
+    NoContactError,
+    Waits,
+    clamp_answer,
+    follow,
+    resume_text,
+)
+from gpu_seats.controller.power_measure_plan import (
+    MeasureRequest,
+    bmc_options,
+    folder_of,
+    measured_cards,
+    planned_measurement,
+)
+from gpu_seats.controller.power_measure_result import measure_result, refused_result, shown_ladder
+from gpu_seats.plan.power.ladder import LadderError
+from gpu_seats.plan.power.measurement import Clamp
+
+_MODULE = "ansible.legacy.power_measure_run"
+_ARGUMENTS = {
+    "load_command": {"type": "str", "default": ""},
+    "requests": {"type": "int", "default": 16},
+    "cards": {"type": "list", "elements": "str", "default": []},
+    "stop_at_watts": {"type": "float"},
+    "folder": {"type": "path", "default": ""},
+    "bmc": {"type": "dict", "default": {}},
+    "every_s": {"type": "float", "default": 3.0},
+    "settle_s": {"type": "float", "default": 30.0},
+    "hold_s": {"type": "float", "default": 60.0},
+    "lease_s": {"type": "float", "default": 120.0},
+    "fresh": {"type": "bool", "default": False},
+    "clamp": {"type": "str", "default": "none", "choices": ["none", "ask"]},
+    "clamp_watts": {"type": "float"},
+    "clamp_at": {"type": "str", "default": ""},
+    "clamp_wait_s": {"type": "float", "default": 180.0},
+    "poll_s": {"type": "float", "default": 5.0},
+    "progress_s": {"type": "float", "default": 10.0},
+    "out": {"type": "path", "required": True},
+    "tool": {"type": "path", "default": "/usr/local/lib/gpu-seats/gpu-seats-host.pyz"},
+}
+
+
+class ActionModule(ActionBase):
+    TRANSFERS_FILES = False
+    _requires_connection = True
+    _supports_check_mode = True
+
+    def run(self, tmp=None, task_vars=None):
+        super().run(tmp, task_vars)
+        _, self._given = self.validate_argument_spec(argument_spec=_ARGUMENTS)
+        self._task_vars = task_vars
+        try:
+            return self._measured(fleet_of_play(task_vars), task_vars["inventory_hostname"])
+        except REFUSALS as error:
+            raise AnsibleActionFail(refusal_of(error)) from error
+        except LadderError as error:
+            return refused_result(task_vars["inventory_hostname"], error.findings)
+
+    def _measured(self, fleet, host):
+        given, declared = self._given, fleet.hosts[host]
+        request = self._request(declared)
+        uuids = [one.uuid for one in measured_cards(declared)]
+        facts = self._answer(do="facts", uuids=uuids, bmc=request.bmc, folder=folder_of(declared, request))
+        planned = planned_measurement(fleet, declared, request, facts)
+        plan, show = planned.plan, Display().display
+        show(shown_ladder(planned, facts))
+        clamp = None if given["clamp_watts"] is None else Clamp(given["clamp_watts"], given["clamp_at"])
+        log = self._finished_log(plan) if clamp is not None and not given["fresh"] else None
+        stop, changed = None, False
+        if log is None:
+            prospect = self._answer(do="start", plan=plan.as_dict(), fresh=given["fresh"], hold=self._is_asking)
+            show(resume_text(plan, prospect))
+            if self._task.check_mode:
+                return {"changed": True, "msg": f"{host}: would be measured", "findings": _dicts(planned.findings)}
+            followed = self._followed(plan, planned.ladder)
+            log, stop, changed = prospect["log"], followed.look["stop"], True
+            clamp = followed.clamp or clamp
+            if not followed.look["complete"] and stop is None:
+                stop = _unexplained(followed.look)
+        if clamp is not None and not self._task.check_mode:
+            self._answer(do="note", log=log, record=_clamp_line(clamp))
+        text = self._answer(do="look", log=log)["log_text"]
+        inventory = ", ".join(str(one) for one in self._task_vars.get("ansible_inventory_sources") or ())
+        told = list(planned.findings)
+        result = measure_result(fleet, host, text, stop, told, Path(given["out"]), _short(inventory))
+        show(result.text)
+        return {"changed": changed, "log": log, **result.as_result()}
+
+    @property
+    def _is_asking(self):
+        return self._given["clamp"] == "ask"
+
+    def _request(self, declared):
+        given = self._given
+        times = Times(given["every_s"], given["settle_s"], given["hold_s"], 0.0, given["lease_s"])
+        return MeasureRequest(
+            load_command=given["load_command"],
+            cards=[str(card) for card in given["cards"]],
+            requests=given["requests"],
+            stop_at_watts=given["stop_at_watts"],
+            folder=given["folder"],
+            bmc=bmc_options(declared, given["bmc"]),
+            times=times,
+            ask_s=given["clamp_wait_s"] if self._is_asking else 0.0,
+        )
+
+    def _finished_log(self, plan):
+        run = self._answer(do="finished", plan=plan.as_dict())["run"]
+        if run is not None:
+            Display().display(f"{plan.host}  takes the clamp meter's reading to {run['log']}; nothing is loaded anew")
+        return run["log"] if run is not None else None
+
+    def _followed(self, plan, ladder):
+        """The end of the run. Whatever ends this process ends the load too, at once where the host is reached."""
+        waits = Waits(self._given["poll_s"], self._given["progress_s"])
+        ask = self._ask_clamp if self._is_asking else None
+        try:
+            return follow(plan, ladder, self._look, Display().display, ask, waits)
+        except MeasureLostError as error:
+            raise AnsibleActionFail(str(error)) from error
+        except BaseException:
+            with contextlib.suppress(Exception):
+                self._answer(do="end")
+            raise
+
+    def _look(self, word):
+        try:
+            return self._answer(do="look", word=word)
+        except AnsibleConnectionFailure as error:
+            raise NoContactError(str(error)) from error
+
+    def _ask_clamp(self, question, seconds):
+        """What a person types; None where nobody is at a terminal or nothing came in time."""
+        display = Display()
+        try:
+            typed = display.prompt_until(question + ": ", seconds=seconds)
+        except Exception as error:
+            display.warning(f"no clamp meter reading could be asked for ({error}); give it with -e clamp_watts=")
+            return None
+        try:
+            return clamp_answer(typed.decode("utf-8", "replace") if isinstance(typed, bytes) else str(typed))
+        except ValueError as error:
+            display.warning(f"{error}; give it with -e clamp_watts= and -e clamp_at=")
+            return None
+
+    def _answer(self, **arguments):
+        """What the host's side says. Raises AnsibleActionFail, AnsibleConnectionFailure."""
+        arguments["tool"] = self._given["tool"]
+        said = self._execute_module(module_name=_MODULE, module_args=arguments, task_vars=self._task_vars)
+        if said.get("unreachable"):
+            raise AnsibleConnectionFailure(str(said.get("msg")))
+        if said.get("failed") or "answer" not in said:
+            raise AnsibleActionFail(failure_text("power_measure_run", said), result=said)
+        return said["answer"]
+
+
+def _clamp_line(clamp):
+    return {"kind": "clamp", "watts": clamp.watts, "around": clamp.around, **({"t": clamp.at} if clamp.at else {})}
+
+
+def _unexplained(look):
+    """A unit that is gone without a word: killed, or ended by its time limit."""
+    message = f"the measurement is gone and did not say why (unit {look['unit']}); its load is gone with it"
+    return {"code": "power.measure_ended", "message": message, "evidence": {"unit": look["unit"]}}
+
+
+def _short(inventory):
+    """The inventory without where the project lies."""
+    return ", ".join(one[one.find("inventories/") :] if "inventories/" in one else one for one in inventory.split(", "))
+
+
+def _dicts(findings):
+    return [one.as_dict() for one in findings]

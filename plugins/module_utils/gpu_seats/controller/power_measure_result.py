@@ -1,0 +1,163 @@
+"""What a measurement leaves on the controller: the samples, a plot, a diff of the host file, and the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..declare.fleet import Fleet
+from ..findings import Finding, by_severity, finding
+from ..observe.power_log import PowerLog, read_power_log
+from ..plan.power.ladder import HostLimit, host_limits
+from ..plan.power.measurement import (
+    Measurement,
+    measurement_findings,
+    measurement_of,
+    supply_reading,
+)
+from ..plan.power.site import SitePower, site_power
+from ..report.finding_list import findings_text
+from ..report.power_measured import measured_text
+from ..report.terminal import PLAIN
+from .measured_host_file import host_file_change
+from .power_measure_plan import PlannedMeasurement
+
+
+@dataclass(frozen=True)
+class MeasureResult:
+    """written: files on the controller. ok: every planned step was measured and nothing failed. text: to be shown."""
+
+    ok: bool
+    verdict: str
+    text: str
+    diff: str
+    findings: list[Finding]
+    written: list[str]
+    steps: list[dict[str, Any]]
+
+    def as_result(self) -> dict[str, Any]:
+        return {
+            "failed": not self.ok,
+            "msg": self.verdict,
+            "measured_diff": self.diff,
+            "findings": [one.as_dict() for one in self.findings],
+            "written": self.written,
+            "steps": self.steps,
+        }
+
+
+def measure_result(
+    fleet: Fleet,
+    host: str,
+    log_text: str,
+    stop: Mapping[str, Any] | None,
+    told: list[Finding],
+    folder: Path,
+    inventory: str,
+) -> MeasureResult:
+    """Everything of one file of samples. stop: the line that says why the load was stopped. told: findings so far.
+
+    inventory: named in the diff, because figures of a simulated host belong in no declaration.
+    """
+    log = read_power_log(log_text.encode("utf-8"))
+    measured = measurement_of(log)
+    power = site_power(fleet, fleet.hosts[host].site)
+    limits = host_limits(power, host)
+    supply = supply_reading(measured, _others(power, host)) if measured is not None else None
+    findings = list(told)
+    if stop is not None:
+        findings.append(finding(stop["code"], f"host:{host}", stop["message"], dict(stop.get("evidence") or {})))
+    if measured is None:
+        verdict = f"{host}: nothing was measured"
+        return MeasureResult(False, verdict, findings_text(by_severity(findings), PLAIN), "", findings, [], [])
+    findings += measurement_findings(measured, len(log.torn), supply)
+    name = f"{host}-{_day(measured, log)}"
+    written = _written(folder, name, log_text, log, limits, host)
+    change = host_file_change(fleet, measured, supply)
+    if change.diff:
+        head = (
+            f"# Measured on {host} through {inventory}, samples in {written[0]}. Look it over, then: git apply THIS\n"
+        )
+        path = folder / f"{name}.diff"
+        path.write_text(head + change.diff, encoding="utf-8")
+        written.append(str(path))
+    findings = by_severity(findings)
+    failing = next((one for one in findings if one.fails), None)
+    top = f"{len(measured.steps)} steps measured, {_peak(measured)}"
+    verdict = f"{host}: {top}" if failing is None else f"{host}: {failing.message} ({top})"
+    text = measured_text(measured, limits, supply, change.diff, written) + findings_text(findings, PLAIN)
+    return MeasureResult(failing is None, verdict, text, change.diff, findings, written, _steps(measured))
+
+
+def _peak(measured: Measurement) -> str:
+    bmc = [step.bmc.maximum for step in measured.steps if step.bmc is not None]
+    return f"peak {max(bmc):.0f} W at the BMC" if bmc else "no watts of the machine"
+
+
+def refused_result(host: str, findings: list[Finding]) -> dict[str, Any]:
+    """The task's result where nothing was loaded."""
+    message = f"{host}: refused, no load was put on any card: " + "; ".join(one.message for one in findings)
+    return {"changed": False, "failed": True, "msg": message, "findings": [one.as_dict() for one in findings]}
+
+
+def shown_ladder(planned: PlannedMeasurement, facts: Mapping[str, Any]) -> str:
+    """What is about to happen, before anything is loaded: each step at its worst, the threshold, what is read now."""
+    ladder, plan = planned.ladder, planned.plan
+    top = plan.steps[-1].number
+    lines = [f"{plan.host}  step {rung.number} of {top}, at worst with {rung.text}" for rung in ladder.rungs]
+    lines.append(
+        f"{plan.host}  the load is ended above {ladder.stop_at_watts:.0f} W of the host ({ladder.stop_words}), readings"
+        f" times {ladder.loss_factor:.2f}"
+    )
+    bmc = facts["bmc"]
+    now = f"{bmc['watts']:.0f} W by {bmc['source']}" if bmc.get("watts") is not None else f"no value ({bmc['reason']})"
+    cards = ", ".join(f"{one['draw_watts']:.0f}" for one in facts["cards"] if one.get("draw_watts") is not None)
+    lines.append(f"{plan.host}  now: BMC {now}; cards {cards} W; files on {facts['mount']}")
+    lines += [f"{plan.host}  {one.severity} {one.code}: {one.message}" for one in planned.findings]
+    return "\n".join(lines)
+
+
+def _written(folder: Path, name: str, log_text: str, log: PowerLog, limits: list[HostLimit], host: str) -> list[str]:
+    from ..report.power_plot import plot_of, write_plot
+
+    folder.mkdir(parents=True, exist_ok=True)
+    samples = folder / f"{name}.jsonl"
+    samples.write_text(log_text, encoding="utf-8")
+    return [str(samples), *map(str, write_plot(plot_of(log, limits, host), folder, name))]
+
+
+def _others(power: SitePower, host: str) -> dict[str, tuple[float, float]]:
+    """Device above the host -> least and most of its other loads."""
+    return {
+        device.name: (
+            sum(term.draw.low_watts for term in device.terms if term.name != host),
+            sum(term.draw.high_watts for term in device.terms if term.name != host),
+        )
+        for device in power.devices
+        if any(term.name == host for term in device.terms)
+    }
+
+
+def _day(measured: Measurement, log: PowerLog) -> str:
+    last = measured.top.at if measured.top is not None else str((log.last("run") or {}).get("t", ""))
+    return last[:10]
+
+
+def _steps(measured: Measurement) -> list[dict[str, Any]]:
+    return [
+        {
+            "number": step.number,
+            "cards": list(step.cards),
+            "at": step.at,
+            "samples": step.samples,
+            "cards_watts": step.cards_watts.average if step.cards_watts else None,
+            "bmc_watts": step.bmc.average if step.bmc else None,
+            "machine_watts": step.machine.average if step.machine else None,
+        }
+        for step in measured.steps
+    ]
+
+
+__all__ = ["MeasureResult", "measure_result", "refused_result", "shown_ladder"]

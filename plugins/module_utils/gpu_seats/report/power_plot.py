@@ -1,0 +1,329 @@
+"""A file of power samples as a picture: watts of each card, of all cards and of the machine, against each limit.
+
+matplotlib is imported only when a picture is drawn. Where no sample was taken or a value is missing the line has a gap:
+nothing is drawn between two points that nobody saw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..observe.power_log import PowerLog, epoch_of
+
+if TYPE_CHECKING:
+    from ..plan.power.ladder import HostLimit
+
+Point = tuple[float, float]
+"""(seconds since the epoch, watts); watts NaN where a line is broken."""
+
+NAN = float("nan")
+_GAP_FACTOR = 3.0
+_LEAST_GAP_S = 15.0
+# of Okabe and Ito: told apart by the colour-blind too
+_CARD_COLOURS = ("#56B4E9", "#009E73", "#CC79A7", "#E69F00", "#8C6BB1", "#B0BC3C", "#7F7F7F", "#A6761D")
+_CARDS, _BMC, _LIMIT, _SHADE = "#0072B2", "#111111", "#D55E00", "#EEF2F6"
+
+
+@dataclass(frozen=True)
+class LimitLine:
+    """A limit in watts of the host: what a device leaves to it. is_continuous: for hours, else at any moment."""
+
+    watts: float
+    text: str
+    is_continuous: bool
+
+
+@dataclass(frozen=True)
+class StepSpan:
+    """The time that a step of a measurement took, with the cards that were loaded."""
+
+    number: int
+    cards: tuple[str, ...]
+    begin: float
+    end: float
+
+
+@dataclass(frozen=True)
+class PowerPlot:
+    """Everything that is drawn. peak_text: the highest figure and where it was read.
+
+    at_most: what a measurement counted with, readings raised by what the supplies may lose; empty where it is no other
+    line than the BMC's.
+    """
+
+    host: str
+    day: str
+    peak_text: str
+    cards: Mapping[str, list[Point]]
+    cards_total: list[Point]
+    bmc: list[Point]
+    at_most: list[Point] = field(default_factory=list)
+    limits: list[LimitLine] = field(default_factory=list)
+    steps: list[StepSpan] = field(default_factory=list)
+    stops: list[tuple[float, str]] = field(default_factory=list)
+
+    @property
+    def lines(self) -> list[list[Point]]:
+        return [self.cards_total, self.bmc, self.at_most, *self.cards.values()]
+
+    @property
+    def title(self) -> str:
+        return "   ".join(part for part in (self.host, self.day, self.peak_text) if part)
+
+    @property
+    def peak(self) -> float:
+        """The highest watts that are drawn."""
+        return max(
+            (watts for line in self.lines for _, watts in line if watts == watts),
+            default=0.0,
+        )
+
+    @property
+    def highest(self) -> float:
+        """The top of the picture: the peak, and the least limit, so that the distance between them is seen."""
+        least = min((one.watts for one in self.limits if one.is_continuous), default=0.0)
+        return max(1.12 * self.peak, 1.08 * least, 10.0)
+
+
+def plot_of(
+    log: PowerLog, limits: Sequence[HostLimit], host: str, card_names: Mapping[str, str] | None = None
+) -> PowerPlot:
+    """What is drawn of one file. card_names: UUID -> the card's number, where the file does not tell."""
+    names = {**_names_in(log), **(card_names or {})}
+    samples = [(at, one) for one in log.samples if (at := epoch_of(one.get("t"))) is not None]
+    gap_s = _gap_s([at for at, _ in samples])
+    by_card: dict[str, list[Point]] = {}
+    for at, one in samples:
+        for card in one.get("cards") or ():
+            uuid = str(card["uuid"])
+            by_card.setdefault(names.get(uuid, uuid[:12]), []).append((at, _number(card.get("draw_watts"))))
+    total = _broken([(at, _number(one.get("cards_watts"))) for at, one in samples], gap_s)
+    bmc = _broken([(at, _number(one.get("bmc_watts"))) for at, one in samples], gap_s)
+    at_most = _broken([(at, _number(one.get("total_watts"))) for at, one in samples], gap_s)
+    return PowerPlot(
+        host=host,
+        day=str(samples[0][1]["t"])[:10] if samples else "",
+        peak_text=_peak_text(bmc, total),
+        cards={name: _broken(by_card[name], gap_s) for name in sorted(by_card, key=lambda one: (len(one), one))},
+        cards_total=total,
+        bmc=bmc if any(watts == watts for _, watts in bmc) else [],
+        at_most=at_most if _differs(at_most, bmc) else [],
+        limits=_limit_lines(limits),
+        steps=_steps(log, samples),
+        stops=[(at, str(one["message"])) for one in log.of("stop") if (at := epoch_of(one.get("t"))) is not None],
+    )
+
+
+def write_plot(plot: PowerPlot, folder: Path, name: str) -> list[Path]:
+    """`name`.png and `name`.svg in `folder`, which is made where it is not."""
+    import matplotlib
+
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    # words stay words in the SVG, and the same samples give the same bytes
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "gpu-seats", "font.family": "DejaVu Sans"}):
+        figure = _figure(plot)
+        for ending, metadata in (("png", {"Software": None}), ("svg", {"Date": None})):
+            path = folder / f"{name}.{ending}"
+            figure.savefig(path, dpi=130, metadata=metadata)
+            written.append(path)
+    return written
+
+
+def _names_in(log: PowerLog) -> dict[str, str]:
+    """UUID -> card number, as the file's own first lines tell."""
+    names: dict[str, str] = {}
+    for run in log.of("run"):
+        names |= {str(one["uuid"]): str(one["card"]) for one in run["plan"]["cards"]}
+    for sampler in log.of("sampler"):
+        names |= {str(uuid): str(card) for card, uuid in (sampler.get("cards") or {}).items()}
+    return names
+
+
+def _gap_s(times: Sequence[float]) -> float:
+    """How far apart two samples are when one between them is missing."""
+    steps = sorted(later - earlier for earlier, later in zip(times, times[1:]))
+    return max(_LEAST_GAP_S, _GAP_FACTOR * steps[len(steps) // 2]) if steps else _LEAST_GAP_S
+
+
+def _broken(points: Sequence[Point], gap_s: float) -> list[Point]:
+    """The points with a break wherever the next one is too far away."""
+    line: list[Point] = []
+    for at, watts in points:
+        if line and at - line[-1][0] > gap_s:
+            line.append((line[-1][0], NAN))
+        line.append((at, watts))
+    return line
+
+
+def _differs(line: Sequence[Point], other: Sequence[Point]) -> bool:
+    """Whether `line` has watts anywhere that `other` has not."""
+    known = {at: watts for at, watts in other if watts == watts}
+    return any(watts == watts and abs(known.get(at, -1.0) - watts) > 0.5 for at, watts in line)
+
+
+def _number(value: Any) -> float:
+    return NAN if value is None else float(value)
+
+
+def _peak_text(bmc: Sequence[Point], total: Sequence[Point]) -> str:
+    for line, what in ((bmc, "at the BMC"), (total, "on the cards (no BMC)")):
+        watts = [one for _, one in line if one == one]
+        if watts:
+            return f"peak {max(watts):.0f} W {what}"
+    return "no watts were read"
+
+
+def _limit_lines(limits: Sequence[HostLimit]) -> list[LimitLine]:
+    """Devices that leave the same watts share a line."""
+    lines: dict[tuple[int, bool], list[HostLimit]] = {}
+    for one in limits:
+        lines.setdefault((round(one.continuous_watts), True), []).append(one)
+        if round(one.absolute_watts) != round(one.continuous_watts):
+            lines.setdefault((round(one.absolute_watts), False), []).append(one)
+    return [
+        LimitLine(float(watts), _limit_text(watts, of, is_continuous), is_continuous)
+        for (watts, is_continuous), of in sorted(lines.items())
+    ]
+
+
+def _limit_text(watts: int, of: Sequence[HostLimit], is_continuous: bool) -> str:
+    devices = ", ".join(one.device for one in of)
+    others = max(one.others_watts for one in of)
+    less = f", less up to {others:.0f} W of other loads" if others else ""
+    return f"{watts} W: {devices} {'for hours' if is_continuous else 'at any moment'}{less}"
+
+
+def _steps(log: PowerLog, samples: Sequence[tuple[float, Mapping[str, Any]]]) -> list[StepSpan]:
+    """From a step's begin to its last sample; an attempt that was cut off is a span of its own."""
+    spans = []
+    begins = [(at, one) for one in log.of("step") if (at := epoch_of(one.get("t"))) is not None]
+    for place, (begin, one) in enumerate(begins):
+        until = begins[place + 1][0] if place + 1 < len(begins) else float("inf")
+        inside = [at for at, taken in samples if begin <= at < until and taken.get("step") == one["number"]]
+        if inside:
+            spans.append(StepSpan(int(one["number"]), tuple(str(card) for card in one["cards"]), begin, inside[-1]))
+    return spans
+
+
+def _figure(plot: PowerPlot) -> Any:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(12.0, 6.6), facecolor="white")
+    axes: Any = figure.add_axes((0.07, 0.17, 0.90, 0.70))
+    for number, (name, line) in enumerate(plot.cards.items()):
+        colour = _CARD_COLOURS[number % len(_CARD_COLOURS)]
+        axes.plot(*_columns(line), color=colour, linewidth=1.3, label=f"card {name}", zorder=3)
+    axes.plot(*_columns(plot.cards_total), color=_CARDS, linewidth=2.4, label="all cards", zorder=4)
+    if plot.bmc:
+        marker = "." if sum(watts == watts for _, watts in plot.bmc) < 60 else ""
+        axes.plot(*_columns(plot.bmc), color=_BMC, linewidth=2.4, marker=marker, label="whole machine (BMC)", zorder=5)
+    if plot.at_most:
+        words = "at most, with supply loss"
+        axes.plot(*_columns(plot.at_most), color=_BMC, linewidth=1.0, linestyle=(0, (1, 1.5)), label=words, zorder=4)
+    axes.set_ylim(0, plot.highest)
+    _draw_steps(axes, plot)
+    _draw_limits(axes, plot)
+    _draw_stops(axes, plot)
+    _dress(figure, axes, plot)
+    return figure
+
+
+def _draw_steps(axes: Any, plot: PowerPlot) -> None:
+    for place, step in enumerate(plot.steps):
+        begin, end = _moment(step.begin), _moment(step.end)
+        if place % 2 == 0:
+            axes.axvspan(begin, end, color=_SHADE, zorder=0, linewidth=0)
+        loaded = f"card{'s' if len(step.cards) > 1 else ''} {', '.join(step.cards)}" if step.cards else "idle"
+        middle = _moment((step.begin + step.end) / 2)
+        text = f"step {step.number}\n{loaded}"
+        axes.text(
+            middle,
+            1.01,
+            text,
+            transform=axes.get_xaxis_transform(),
+            ha="center",
+            va="bottom",
+            fontsize=8.5,
+            color="#445",
+        )
+
+
+def _draw_limits(axes: Any, plot: PowerPlot) -> None:
+    """Each limit with its words on the line; lines too close for two texts have theirs above and below."""
+    shown = [one for one in plot.limits if one.watts <= plot.highest]
+    last, room = -1e9, 0.045 * plot.highest
+    for one in shown:
+        style = "--" if one.is_continuous else ":"
+        axes.axhline(one.watts, color=_LIMIT, linestyle=style, linewidth=1.6, zorder=2)
+        is_close = one.watts - last < room
+        axes.text(
+            0.995 if is_close else 0.005,
+            one.watts,
+            one.text,
+            transform=axes.get_yaxis_transform(),
+            ha="right" if is_close else "left",
+            va="bottom",
+            fontsize=9,
+            color=_LIMIT,
+            zorder=6,
+        )
+        last = one.watts
+
+
+def _draw_stops(axes: Any, plot: PowerPlot) -> None:
+    for at, message in plot.stops:
+        axes.axvline(_moment(at), color="#B00020", linewidth=1.4, zorder=6)
+        text = message if len(message) <= 90 else message[:87] + "..."
+        axes.annotate(
+            f"load ended: {text}",
+            (_moment(at), 0.5),
+            xycoords=("data", "axes fraction"),
+            xytext=(-4, 0),
+            textcoords="offset points",
+            rotation=90,
+            ha="right",
+            va="center",
+            fontsize=8,
+            color="#B00020",
+        )
+
+
+def _dress(figure: Any, axes: Any, plot: PowerPlot) -> None:
+    from matplotlib import dates
+
+    on_time: Any = dates  # its makers carry no types
+    figure.text(0.07, 0.955, plot.title, fontsize=14, fontweight="bold", va="center")
+    out = [one for one in plot.limits if one.watts > plot.highest]
+    if out:
+        words = "above the picture: " + "; ".join(one.text for one in out)
+        figure.text(0.97, 0.02, words, fontsize=8, color=_LIMIT, ha="right", va="bottom")
+    times = [at for line in (plot.cards_total, plot.bmc) for at, _ in line]
+    span_s = max(times) - min(times) if times else 0.0
+    axes.xaxis.set_major_locator(on_time.AutoDateLocator(maxticks=9))
+    form = "%H:%M:%S" if span_s < 1800 else "%H:%M" if span_s < 86400 else "%m-%d %H:%M"
+    axes.xaxis.set_major_formatter(on_time.DateFormatter(form, tz=timezone.utc))
+    axes.margins(x=0.01)
+    axes.set_ylabel("watts")
+    axes.set_xlabel("time (UTC)")
+    axes.grid(axis="y", color="#DDDDDD", linewidth=0.8, zorder=0)
+    axes.set_axisbelow(True)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    columns = len(axes.get_legend_handles_labels()[0])
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.11), ncol=min(columns, 8), frameon=False, fontsize=9.5)
+
+
+def _columns(line: Sequence[Point]) -> tuple[list[datetime], list[float]]:
+    return [_moment(at) for at, _ in line], [watts for _, watts in line]
+
+
+def _moment(at: float) -> datetime:
+    return datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(seconds=at)
+
+
+__all__ = ["LimitLine", "PowerPlot", "StepSpan", "plot_of", "write_plot"]
