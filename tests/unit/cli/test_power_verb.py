@@ -131,3 +131,12 @@ def test_lint_names_a_watt_number_by_file_and_line(project: Path, gpu_seats: Gpu
     outcome = gpu_seats("lint")
     assert outcome.code == FINE
     assert "power.literal_watts" in outcome.out and "stacks/chat-seat/README.md:3: 275 W" in outcome.out
+
+
+@pytest.mark.usefixtures("production")
+def test_the_picture_is_written_where_it_is_asked_for(gpu_seats: GpuSeats, tmp_path: Path) -> None:
+    page, sheet = tmp_path / "fv.html", tmp_path / "fv.svg"
+    outcome = gpu_seats("power", "--site", "fv", "--html", str(page), "--svg", str(sheet))
+    assert outcome.code == FINE
+    assert outcome.out.endswith(f"written: {page}\nwritten: {sheet}\n")
+    assert sheet.read_text(encoding="utf-8").startswith("<svg") and "fv-20a" in page.read_text(encoding="utf-8")

@@ -47,7 +47,8 @@ def viewed(
     hosts = {name: host for name, host in fleet.hosts.items() if host.site == site.site}
     asked = _asked_hosts(hosts, what_if)
     loads: dict[str, LoadPower] = {}
-    circuits = _asked_circuits(site, what_if, [*hosts, *site.loads])
+    fed = [name for one in site.circuits.values() for name in (*one.feeds, *one.bypass) if name not in site.circuits]
+    circuits = _asked_circuits(site, what_if, list(dict.fromkeys([*hosts, *site.loads, *fed])))
     named = {name for one in circuits.values() for name in (*one.feeds, *one.bypass)} - set(circuits)
     for name, host in hosts.items():
         if name in named or host.gpus or host.power is not None:
