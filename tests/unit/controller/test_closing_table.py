@@ -86,3 +86,15 @@ def test_a_deploy_that_did_not_come_up_says_where_to_look_and_the_way_back() -> 
     assert "docker logs --tail 100 chat" in text and "-e seat=chat -e rollback=true" in text
     first = table(("seat_plan", plan_result()), ("compose_stacks", {"stacks": [ENTRY]}), ("seat_ready", ready))
     assert "docker logs" in first and "rollback" not in first
+
+
+def test_a_power_run_that_broke_off_still_tells_what_its_tasks_found() -> None:
+    lost = finding("gpu.container_lost_device", "container:chat", "chat has lost its GPUs").as_dict()
+    text = table(("systemd_units", {"findings": []}), ("systemd_reload", {"findings": [lost], "failed": True}))
+    assert "host:box1/container:chat" in text and "chat has lost its GPUs" in text
+
+
+def test_a_second_run_of_a_task_of_power_is_kept_where_it_failed() -> None:
+    failed = finding("systemd.unit_failed", "unit:watch.timer", "did not start").as_dict()
+    second = {"findings": [failed], "failed": True}
+    assert "did not start" in table(("systemd_units", {"findings": []}), ("systemd_units", second))

@@ -8,7 +8,7 @@ import pytest
 
 from gpu_seats.controller.declared_faults import PlayHostError
 from gpu_seats.controller.play_fleet import project_of_play, seat_names
-from gpu_seats.controller.play_hosts import hosts_of_seats
+from gpu_seats.controller.play_hosts import hosts_of_seats, hosts_with_cards
 from gpu_seats.declare.problems import DeclarationError
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -78,3 +78,27 @@ def test_seats_may_be_a_text_or_a_list(value: object) -> None:
 def test_anything_else_is_refused_with_an_example(value: object) -> None:
     with pytest.raises(PlayHostError, match="-e seat="):
         seat_names(value)
+
+
+def test_hosts_with_cards_are_those_that_the_inventory_runs() -> None:
+    seen = variables("fv-ml1", "irv-ml1", "ana-docker", not_in_lab=("irv-ml1",))
+    assert hosts_with_cards(seen) == ["fv-ml1"]
+    assert hosts_with_cards(variables("fv-ml1", "irv-ml1", "ana-docker"), site="irv") == ["irv-ml1"]
+    assert hosts_with_cards(variables("fv-ml1", "irv-ml1"), host="irv-ml1,fv-ml1") == ["irv-ml1", "fv-ml1"]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "said"),
+    [
+        ({"host": "fv-ml2"}, "did you mean fv-ml1"),
+        ({"host": "ana-docker"}, "declares cards"),
+        ({"host": "irv-ml1"}, "does not run"),
+        ({"site": "fvv"}, "did you mean fv"),
+        ({"site": "ana"}, "no host with cards is left"),
+        ({"host": "fv-ml1", "site": "irv"}, "no host with cards is left"),
+        ({"host": 7}, "-e host=a,b"),
+    ],
+)
+def test_a_choice_that_leaves_no_host_is_an_error_and_never_an_empty_success(chosen: dict, said: str) -> None:
+    with pytest.raises(PlayHostError, match=said):
+        hosts_with_cards(variables("fv-ml1", "irv-ml1", "ana-docker", not_in_lab=("irv-ml1",)), **chosen)
