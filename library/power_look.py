@@ -8,10 +8,10 @@ DOCUMENTATION = r"""
 module: power_look
 author: gpu-seats maintainers
 version_added: "0.2.0"
-short_description: The limits of a host's cards and the units that keep them, read anew
+short_description: The limits of a host's cards, the units that keep them, and the GPUs inside its containers
 description:
-  - Asks C(nvidia-smi) for every card and systemd for the named units, side by side. M(power_verify) compares the answer
-    with what is declared.
+  - Asks C(nvidia-smi) for every card, also inside every running container that has GPUs, and systemd for the named
+    units, side by side. M(power_verify) compares the answer with what is declared.
   - A card that is lost does not hide the others, and a value that a card does not tell is null with its reason.
 options:
   gpu_ids:
@@ -24,6 +24,10 @@ options:
     type: list
     elements: str
     default: []
+  docker_socket:
+    description: Socket of the Docker Engine; without Docker on the host there are no containers to look into.
+    type: path
+    default: /var/run/docker.sock
 attributes:
   check_mode:
     description: Reads only, so it does the same in check mode.
@@ -51,11 +55,17 @@ units:
   description: "How each unit stands, by name: load, active, sub, enabled, needs_reload, result."
   type: dict
   returned: always
+containers:
+  description: "Each container with GPUs: container, state (ok, lost, failing, hung, unknown, ended), text."
+  type: list
+  elements: dict
+  returned: always
 findings: {description: What could not be read., type: list, elements: dict, returned: always}
 """
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.gpu_seats.observe.command import run
+from ansible.module_utils.gpu_seats.observe.engine_api import EngineApi
 from ansible.module_utils.gpu_seats.verify.power_look import power_look
 
 
@@ -64,10 +74,13 @@ def main():
         argument_spec={
             "gpu_ids": {"type": "list", "elements": "str", "default": []},
             "units": {"type": "list", "elements": "str", "default": []},
+            "docker_socket": {"type": "path", "default": "/var/run/docker.sock"},
         },
         supports_check_mode=True,
     )
-    module.exit_json(changed=False, **power_look(run, module.params["gpu_ids"], module.params["units"]))
+    engine = EngineApi(module.params["docker_socket"])
+    look = power_look(run, engine, module.params["gpu_ids"], module.params["units"])
+    module.exit_json(changed=False, **look)
 
 
 if __name__ == "__main__":

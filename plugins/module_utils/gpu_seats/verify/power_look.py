@@ -1,4 +1,4 @@
-"""One look at a host's cards and at the units that keep their caps; reads only."""
+"""One look at a host's cards, at the units that keep their caps and into its containers; reads only."""
 
 from __future__ import annotations
 
@@ -9,22 +9,29 @@ from typing import Any
 from ..apply.gpu_limits.card_reading import read_cards
 from ..observe.command import CommandResult
 from ..observe.systemd_units import unit_states
+from .container_gpus import ContainersEngine, check_containers
 
 Run = Callable[[Sequence[str], float], CommandResult]
 
 
-def power_look(run: Run, gpu_ids: Sequence[str], units: Sequence[str]) -> dict[str, Any]:
-    """``{cards, card_count, units, findings}``. gpu_ids: declared UUIDs or bus ids, for asking card by card."""
-    with ThreadPoolExecutor(1) as beside:
+def power_look(run: Run, engine: ContainersEngine, gpu_ids: Sequence[str], units: Sequence[str]) -> dict[str, Any]:
+    """``{cards, card_count, units, containers, findings}``. gpu_ids: declared UUIDs or bus ids, for asking one by one.
+
+    Containers are looked into because a run that was ended between a reload of systemd and its check left that out.
+    """
+    with ThreadPoolExecutor(2) as beside:
         asked = beside.submit(unit_states, run, units)
+        inside = beside.submit(check_containers, engine, run)
         read = read_cards(run, gpu_ids)
         states, findings = asked.result()
+        checked = inside.result()
     seen = read.as_dict()
     return {
         "cards": list(seen["cards"].values()),
         "card_count": seen["card_count"],
         "units": {name: state.as_dict() for name, state in states.items()},
-        "findings": [*seen["findings"], *(one.as_dict() for one in findings)],
+        "containers": [look.as_dict() for look in checked.looks],
+        "findings": [*seen["findings"], *(one.as_dict() for one in [*findings, *checked.findings])],
     }
 
 
