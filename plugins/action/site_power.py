@@ -12,8 +12,7 @@ from gpu_seats.controller.play_fleet import fleet_of_play
 from gpu_seats.controller.prebuilt import build_meanwhile
 from gpu_seats.controller.site_power import host_power
 
-_NEXT = ("ansible.legacy.systemd_units", "ansible.legacy.gpu_power_limit", "ansible.legacy.power_look")
-
+_NEXT = tuple(f"ansible.legacy.{name}" for name in ("systemd_units", "gpu_power_limit", "bmc_power_info", "power_look"))
 _ARGUMENTS = {"persistence": {"type": "str", "default": "auto", "choices": ["auto", "daemon", "legacy", "leave"]}}
 
 
