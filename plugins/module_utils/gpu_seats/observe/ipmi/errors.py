@@ -145,7 +145,8 @@ def _access(login: list[str], route: list[str], explained: bool) -> list[Finding
         text = _best_login_line(login)
         return [finding(AUTH, "bmc:access", _login_message(text), {"text": text, "lines": [*login, *route][:8]})]
     if route and not explained:
-        message = f"the BMC can't be reached: {route[0]}"
+        unknown = route[0].lower().startswith("address lookup")
+        message = f"the BMC {'has a name that leads nowhere' if unknown else 'does not answer'}: {route[0]}"
         return [finding(UNREACHABLE, "bmc:access", message, {"text": route[0], "lines": route[:8]})]
     return []
 
