@@ -80,7 +80,7 @@ def test_the_figure_of_full_load_a_reading_and_nothing_else(fleet):
         "      low: 400W",
         "      high: 412W",
         "      standing: measured",
-        '      on: "2026-12-01"',
+        '      date: "2026-12-01"',
     ]
     assert '      - date: "2026-12-01"' in added(change.diff)
     assert "        instantaneous: 1487W" in added(change.diff) and "        maximum: 1494W" in added(change.diff)

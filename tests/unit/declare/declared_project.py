@@ -71,7 +71,7 @@ gpu_seats_host:
       power_limits: {min: 250W, default: 300W, max: 325W}
   power:
     baseline: {watts: 313W, standing: derived, how: what the BMC reads less the cards}
-    under_load: {watts: 400W, low: 384W, high: 420W, standing: measured, on: 2026-09-19, how: a clamp meter}
+    under_load: {watts: 400W, low: 384W, high: 420W, standing: measured, date: 2026-09-19, how: a clamp meter}
     supply_loss: {reads: unknown, low: 0.08, high: 0.10, reason: nobody knows}
     caps:
       limit: 275W

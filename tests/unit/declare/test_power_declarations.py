@@ -57,8 +57,8 @@ HOST_CASES = {
         (16, "power.under_load.high", ["399W is less than the figure itself", "at least 400W"]),
     ),
     "measured without a day": (
-        ("on: 2026-09-19, ", ""),
-        (16, "power.under_load.standing", ["measured needs the key on", "add on, or say standing: estimate"]),
+        ("date: 2026-09-19, ", ""),
+        (16, "power.under_load.standing", ["measured needs the key date", "add date, or say standing: estimate"]),
     ),
     "measured without how": (
         (", how: a clamp meter", ""),
@@ -84,11 +84,11 @@ HOST_CASES = {
     ),
     "a cap above stock without a dated reason": (
         ('"3": 260W}\n      ceiling: 300W', '"3": 310W}\n      ceiling: 320W'),
-        (20, "power.caps.cards.3", ["310W is above the card's stock limit", "at most 300W", "above_stock: {on:"]),
+        (20, "power.caps.cards.3", ["310W is above the card's stock limit", "at most 300W", "above_stock: {date:"]),
     ),
     "a reason above stock without its day": (
         ("      ceiling: 300W", "      ceiling: 320W\n      above_stock: {reason: cold days}"),
-        (22, "power.caps.above_stock.on", ["the key is missing", "Day of the decision"]),
+        (22, "power.caps.above_stock.date", ["the key is missing", "Day of the decision"]),
     ),
     "a cap below what the card takes": (
         ('"3": 260W', '"3": 249W'),
@@ -196,7 +196,7 @@ SITE_CASES = {
     ),
     "a load measured at no time": (
         ("{watts: 60W, standing: estimate", "{watts: 60W, how: a meter, standing: measured"),
-        (9, "loads.nas.watts.standing", ["needs the key on"]),
+        (9, "loads.nas.watts.standing", ["needs the key date"]),
     ),
     "a router that is none": (
         ("  summary: a site", "  summary: a site\n  router: nas"),

@@ -76,7 +76,7 @@ def test_the_fleet_has_files_of_each_kind() -> None:
         ("host", spoilt(HOST, '"2":', '"two":')),
         ("host", spoilt(HOST, "limit: 275W", "limit: 275")),
         ("host", spoilt(HOST, "{watts: 313W, standing: derived, how: what the BMC reads less the cards}", "313W")),
-        ("host", spoilt(HOST, "on: 2026-09-19, ", "")),
+        ("host", spoilt(HOST, "date: 2026-09-19, ", "")),
         ("site", spoilt(SITE, ", amps: 20", "")),
         ("site", spoilt(SITE, "kind: breaker", "kind: ups")),
         ("site", spoilt(SITE, "kind: breaker", "kind: braker")),

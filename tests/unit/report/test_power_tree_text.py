@@ -23,7 +23,7 @@ def circuit(kind: str, *feeds: str, **over: Any) -> dict[str, Any]:
 
 
 def host(name: str, watts: int) -> Host:
-    power = {"under_load": {"watts": f"{watts}W", "standing": "measured", "on": "2026-09-30", "how": "clamp meter"}}
+    power = {"under_load": {"watts": f"{watts}W", "standing": "measured", "date": "2026-09-30", "how": "clamp meter"}}
     return Host.model_validate({"host": name, "site": "fv", "summary": name, "power": power})
 
 

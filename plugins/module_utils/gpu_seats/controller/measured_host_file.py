@@ -69,7 +69,7 @@ def _under_load(measured: Measurement, machine: Spread) -> dict[str, Any]:
         "low": _watts(machine.minimum, math.floor),
         "high": _watts(machine.maximum, math.ceil),
         "standing": Written("measured"),
-        "on": Written(f'"{measured.top.at[:10]}"'),
+        "date": Written(f'"{measured.top.at[:10]}"'),
         "how": (
             f"BMC ({_sources(measured)}) less the cards at the same samples, {machine.count} of them with"
             f" {_loaded(measured)} loaded to {_draws(measured)} by {measured.load_text}"

@@ -21,9 +21,9 @@ class WattsFigure(Record):
     low: Optional[Watts] = Field(None, description="What it is at least")
     high: Optional[Watts] = Field(None, description="What it may be at most")
     standing: Literal["measured", "derived", "estimate", "assumed"] = Field(
-        description="measured needs on and how", examples=["estimate"]
+        description="measured needs date and how", examples=["estimate"]
     )
-    on: Optional[Date] = Field(None, description="Day of the reading", examples=["2026-09-30"])
+    date: Optional[Date] = Field(None, description="Day of the reading", examples=["2026-09-30"])
     how: Optional[str] = Field(None, description="What was read, or what it is made from")
 
     @property
@@ -49,7 +49,7 @@ class SupplyLoss(Record):
 class AboveStock(Record):
     """Who decided when that cards run above their stock limit, and why the circuit takes it."""
 
-    on: Date = Field(description="Day of the decision", examples=["2026-09-30"])
+    date: Date = Field(description="Day of the decision", examples=["2026-09-30"])
     reason: str
 
 
@@ -60,7 +60,7 @@ class Caps(Record):
     cards: dict[CardId, Watts] = Field(default_factory=dict, description="Cards with a limit of their own")
     ceiling: Optional[Watts] = Field(None, description="No cap may be above it, whatever the firmware takes")
     above_stock: Optional[AboveStock] = Field(
-        None, description="Needed for a cap above the card's default limit", examples=["{on: 2026-09-30, reason: why}"]
+        None, description="Needed for a cap above the card's default limit", examples=["{date: 2026-09-30, reason: why}"]
     )
     reason: str = Field(description="Why the cards are capped as they are")
 

@@ -49,7 +49,7 @@ def _figure_problems(source: Source, path: Path, figure: WattsFigure) -> Iterato
         yield source.problem(
             (*path, "high"), message, f"at least {figure.watts:g}W (watts)", "swap them, or correct one"
         )
-    for key in ("on", "how") if figure.standing == "measured" else ():
+    for key in ("date", "how") if figure.standing == "measured" else ():
         if getattr(figure, key) is None:
             message = f"needs the key {key}: a measured figure says when and how it was read"
             remedy = f"add {key}, or say standing: estimate"
@@ -101,7 +101,7 @@ def _limit_faults(caps: Caps, limit: float, card: str, gpu: Gpu) -> Iterator[tup
         yield "is above what the card takes", allowed, "lower the cap"
     elif limit > limits.default and caps.above_stock is None:
         allowed = f"at most {limits.default:g}W (power_limits.default of card {card})"
-        remedy = "lower the cap, or add above_stock: {on: <day>, reason: <why the circuit takes it>}"
+        remedy = "lower the cap, or add above_stock: {date: <day>, reason: <why the circuit takes it>}"
         yield "is above the card's stock limit without a dated reason", allowed, remedy
 
 

@@ -106,5 +106,5 @@ _RULES = {
         _when(["breaker", "inlet", "pdu"], "amps", "volts", key="kind"),
         _when(["ups"], "rating_va", "power_factor", key="kind"),
     ],
-    "WattsFigure": [_when(["measured"], "on", "how", key="standing")],
+    "WattsFigure": [_when(["measured"], "date", "how", key="standing")],
 }

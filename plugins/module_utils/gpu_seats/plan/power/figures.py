@@ -73,7 +73,7 @@ class Term:
 
 def term_of(name: str, figure: WattsFigure) -> Term:
     """The declared figure; when it was read stands in its `how`."""
-    day = f" ({figure.on.isoformat()})" if figure.on is not None else ""
+    day = f" ({figure.date.isoformat()})" if figure.date is not None else ""
     draw = Draw(figure.watts, figure.low_watts, figure.high_watts)
     return Term(name, draw, figure.standing, f"{figure.how or ''}{day}".strip())
 
