@@ -39,12 +39,18 @@ def new_copy(tmp_path_factory) -> Callable[[], ScratchProject]:
 
 @pytest.fixture(scope="session")
 def untouched(lab) -> Callable[[], AbstractContextManager[None]]:
-    """`with untouched():` nothing on the host may change meanwhile."""
+    """`with untouched():` nothing that a deploy makes may change meanwhile."""
+    return lambda: _unchanged(lab.snapshot)
 
-    @contextmanager
-    def guarded() -> Iterator[None]:
-        before = lab.snapshot()
-        yield
-        assert lab.snapshot() == before
 
-    return guarded
+@pytest.fixture(scope="session")
+def power_untouched(lab) -> Callable[[], AbstractContextManager[None]]:
+    """`with power_untouched():` no limit, unit or file of the caps may change meanwhile."""
+    return lambda: _unchanged(lab.power_snapshot)
+
+
+@contextmanager
+def _unchanged(snapshot: Callable[[], str]) -> Iterator[None]:
+    before = snapshot()
+    yield
+    assert snapshot() == before

@@ -1,8 +1,10 @@
-"""The lab host as an operator with ssh sees it: docker, ss, curl, nvidia-smi, stat."""
+"""The lab host as an operator with ssh sees it: docker, ss, curl, nvidia-smi, stat, systemctl."""
 
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +16,7 @@ from .plays import PROJECT
 
 NAME = "fv-ml1"
 ADDRESS = "10.251.50.54"  # declared; the host has it, the controller has not
+CARDS = {str(number): f"GPU-5e7a000{number}-c0de-4000-8000-00000000000{number}" for number in range(4)}
 
 
 class LabHost:
@@ -67,6 +70,28 @@ class LabHost:
         """Used memory of a card by nvidia-smi."""
         return int(self.sh(f"nvidia-smi -i {uuid} --query-gpu=memory.used --format=csv,noheader,nounits"))
 
+    def limit(self, card: str) -> str:
+        """The power limit that a card enforces, as nvidia-smi prints it: ``275.00``, or its words where it has none."""
+        query = "--query-gpu=enforced.power.limit --format=csv,noheader,nounits"
+        return self.sh(f"nvidia-smi -i {CARDS[card]} {query}", ok=False)
+
+    def limits(self) -> dict[str, str]:
+        """`limit` of every card, asked one by one: a lost card ends a query of all."""
+        query = "--query-gpu=enforced.power.limit --format=csv,noheader,nounits"
+        asked = "; ".join(f"echo {card} $(nvidia-smi -i {uuid} {query})" for card, uuid in CARDS.items())
+        return dict(line.split(" ", 1) for line in self.sh(asked).splitlines())
+
+    def unit(self, name: str, *properties: str) -> dict[str, str]:
+        """What `systemctl show` says of a unit."""
+        wanted = " ".join(f"--property={one}" for one in properties)
+        return dict(line.split("=", 1) for line in self.sh(f"systemctl show {wanted} {name}").splitlines())
+
+    def reboot(self, crash: bool = False) -> None:
+        """Shut down and booted again, or with the plug pulled. Returns when systemd and Docker are settled."""
+        verb = [sys.executable, "-m", "lab", "reboot", *(["--crash"] if crash else [])]
+        done = subprocess.run(verb, cwd=PROJECT, capture_output=True, text=True, timeout=240, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
     def wait(self, what: str, true: Callable[[], bool], limit_s: float = 20) -> None:
         """Until it is so; fails the test after `limit_s`."""
         deadline = time.monotonic() + limit_s
@@ -91,6 +116,16 @@ class LabHost:
         """Path, inode, mode, owner, size and time of every file and directory under /opt/docker."""
         return self.sh("find /opt/docker -printf '%p %i %M %u:%g %s %T@\\n' 2>/dev/null | sort", ok=False)
 
+    def power_snapshot(self) -> str:
+        """Everything that playbooks/power.yml could touch: units and their state, files, limits, persistence."""
+        units = "gpu-seats-power-caps.service gpu-seats-power-watch.timer nvidia-persistenced.service"
+        return self.sh(
+            "find /etc/systemd/system /etc/gpu-seats /usr/local/lib/gpu-seats -printf '%p %i %M %u:%g %s %T@\\n' "
+            f"2>/dev/null | sort; systemctl show --property=Id,UnitFileState,ActiveState,NeedDaemonReload {units};"
+            "nvidia-smi --query-gpu=uuid,enforced.power.limit,persistence_mode --format=csv",
+            ok=False,
+        )
+
     def clear_faults(self) -> None:
         """Every simulated failure off, strangers' memory given back."""
-        self.sh("gpu-sim clear; gpu-sim release")
+        self.sh("gpu-sim clear; gpu-sim release; bmc-sim clear")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import subprocess
@@ -15,7 +16,9 @@ PROJECT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
 LIMIT_S = 150
 
-_HEAD = re.compile(r"^(critical|error|warning|info) +(\S+)  (\S+)$")
+_HEAD = re.compile(r"^(critical|error|warning|info) +(?:(\d+ times) |(\S+)  )(\S+)$")
+_OF_SUBJECT = re.compile(r"^(\S+): (.+(?:\n +.+)*)", re.MULTILINE)
+_INDENT = " " * 10  # of what stands below a finding's head
 _RECAP = re.compile(r"^(\S+) +: ok=(\d+) +changed=(\d+) +unreachable=(\d+) +failed=(\d+)", re.MULTILINE)
 
 
@@ -30,6 +33,16 @@ class Shown:
     remedy: str
 
 
+def flat(text: str) -> str:
+    """Every run of blanks as one: how lines are broken doesn't matter."""
+    return " ".join(text.split())
+
+
+def _body(lines: list[str]) -> str:
+    below = itertools.takewhile(lambda line: line.startswith(_INDENT), lines)
+    return "\n".join(line.removeprefix(_INDENT) for line in below)
+
+
 @dataclass(frozen=True)
 class Run:
     """One ended run of ansible-playbook. out: stdout and stderr in the order they came."""
@@ -40,8 +53,8 @@ class Run:
 
     @property
     def words(self) -> str:
-        """The output with every run of blanks as one: how lines are broken doesn't matter."""
-        return " ".join(self.out.split())
+        """The output, `flat`."""
+        return flat(self.out)
 
     @property
     def changed(self) -> int:
@@ -50,19 +63,16 @@ class Run:
 
     @property
     def findings(self) -> list[Shown]:
-        """Findings below the table."""
+        """Findings below the table; one that stands there for several subjects is as many findings."""
         found: list[Shown] = []
         lines = self.out.splitlines()
         for number, line in enumerate(lines):
             head = _HEAD.match(line)
             if head:
-                body = []
-                for more in lines[number + 1 :]:
-                    if not more.startswith("          "):
-                        break
-                    body.append(more.strip())
-                message, _, remedy = " ".join(body).partition(" do: ")
-                found.append(Shown(head[1], head[2], head[3], message, remedy))
+                text, _, remedy = _body(lines[number + 1 :]).partition("\ndo: ")
+                severity, several, subject, code = head.groups()
+                of = dict(_OF_SUBJECT.findall(text)) if several else {subject: text}
+                found += [Shown(severity, one, code, flat(said), flat(remedy)) for one, said in of.items()]
         return found
 
     def finding(self, code: str, subject: str | None = None) -> Shown:
@@ -79,10 +89,21 @@ class Run:
         assert rows, f"no row of {seat} in:\n{self.out}"
         return " ".join(rows[-1].split())
 
+    def failing(self, subject: str) -> set[str]:
+        """Codes of the errors that are told of a subject."""
+        return {one.code for one in self.findings if one.subject == subject and one.severity in ("critical", "error")}
+
+    def card(self, card: str) -> tuple[str, str, str, str]:
+        """Cap, limit, draw and verdict in a card's row; fails the test with the whole output where there is no row."""
+        rows = re.findall(rf"^{card} +([\d,]+ W) +([\d,]+ W|\?) +([\d.,]+ W|\?)  (.+)$", self.out, re.MULTILINE)
+        assert rows, f"no row of card {card} in:\n{self.out}"
+        cap, limit, draw, verdict = rows[-1]
+        return cap, limit, draw, verdict.strip()
+
     def says(self, *texts: str) -> None:
         """Every text stands in the output, however its lines are broken."""
         for text in texts:
-            assert " ".join(text.split()) in self.words, f"{text!r} is not in:\n{self.out}"
+            assert flat(text) in self.words, f"{text!r} is not in:\n{self.out}"
 
 
 def plain_environment(project: Path) -> dict[str, str]:
@@ -127,6 +148,11 @@ def run_playbook(
             out, _ = process.communicate()
             raise AssertionError(f"{playbook} {arguments} did not end within {limit_s} s:\n{out}") from None
     return Run(process.returncode, out, time.monotonic() - begun)
+
+
+def power(*arguments: str, project: Path = PROJECT) -> Run:
+    """The verb that caps the cards."""
+    return run_playbook("playbooks/power.yml", *arguments, project=project)
 
 
 def deploy(seat: str, *arguments: str, project: Path = PROJECT, environment: Mapping[str, str] | None = None) -> Run:

@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from .lab_host import NAME
 from .plays import PROJECT
 
 _COPIED = ("stacks", "lab/stacks", "inventories", "playbooks")
@@ -35,9 +36,9 @@ class ScratchProject:
 
     def restore_all(self) -> None:
         """The project's own declarations again."""
-        for name in ("stacks", "lab/stacks"):
+        for name in ("stacks", "lab/stacks", "inventories"):
             shutil.rmtree(self.root / name)
-            shutil.copytree(PROJECT / name, self.root / name)
+            shutil.copytree(PROJECT / name, self.root / name, symlinks=True)
 
     def edit_text(self, stack: str, old: str, new: str) -> None:
         """Replaces one text that stands in the file once."""
@@ -51,6 +52,20 @@ class ScratchProject:
         file = self.stack_file(stack)
         data = yaml.safe_load(file.read_text(encoding="utf-8"))
         _merge((data.get("seats") or {}).get(workload) or data["services"][workload], values)
+        file.write_text(yaml.safe_dump(data, sort_keys=False), encoding="utf-8")
+
+    def declare_host(self, **values: Any) -> None:
+        """Sets keys of the lab's host; mappings are merged, None removes the key."""
+        self._declare(f"host_vars/{NAME}.yml", "gpu_seats_host", values)
+
+    def declare_site(self, site: str, **values: Any) -> None:
+        """Sets keys of a site; mappings are merged, None removes the key."""
+        self._declare(f"group_vars/site_{site}.yml", "gpu_seats_site", values)
+
+    def _declare(self, file_name: str, top: str, values: dict[str, Any]) -> None:
+        file = self.root / "inventories" / "production" / file_name
+        data = yaml.safe_load(file.read_text(encoding="utf-8"))
+        _merge(data[top], values)
         file.write_text(yaml.safe_dump(data, sort_keys=False), encoding="utf-8")
 
     def add_stack(self, stack: str, data: dict[str, Any]) -> None:
