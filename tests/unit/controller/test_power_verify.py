@@ -53,6 +53,13 @@ def test_a_limit_without_a_value_is_unreadable_and_never_zero() -> None:
     assert verified.limits == {"1": 260.0}
 
 
+def test_a_card_with_another_error_is_not_said_to_have_lost_its_cap() -> None:
+    error = finding("gpu.handle_error", "gpu:00000000:01:00.0", "its power draw can't be read").as_dict()
+    verified = verified_caps(power_host(), SET, look(card("0", 275.0), card("1", 260.0), findings=[error]), UNITS)
+    assert not verified.ok
+    assert verified.rows[0]["verdict"] == "holds, and the card has errors (gpu.handle_error)"
+
+
 def test_a_lower_limit_is_told_and_does_not_fail() -> None:
     (found,) = cap_findings(power_host(), [card("0", 250.0), card("1", 260.0)])
     assert (found.code, found.severity) == ("power.cap_lost", "warning")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..apply.gpu_limits.card_reading import named
+from ..apply.gpu_limits.refusals import TOLERANCE_WATTS
 from ..declare.host import Host
 from ..findings import Finding, by_severity, finding, finding_from_dict
 from ..observe.records import on_host
@@ -109,14 +110,16 @@ def verified_caps(
         failing = [one for one in told if one.fails and one.subject == f"host:{host.host}/gpu:{card}"]
         limit = None if seen is None else enforced_watts(seen)
         draw = None if seen is None else seen.get("power_draw_watts")
-        verdict = _verdict(by_card.get(card, {}), failing)
+        held = limit is not None and abs(limit - cap.limit_watts) <= TOLERANCE_WATTS
+        verdict = _verdict(by_card.get(card, {}), failing, held)
         rows.append(_row(card, cap.uuid, cap.limit_watts, limit, draw, verdict, not failing))
     return PowerVerified(host.host, rows, told)
 
 
-def _verdict(applied: Mapping[str, Any], failing: Sequence[Finding]) -> str:
+def _verdict(applied: Mapping[str, Any], failing: Sequence[Finding], held: bool) -> str:
     if failing:
-        return f"NOT held ({', '.join(dict.fromkeys(one.code for one in failing))})"
+        codes = ", ".join(dict.fromkeys(one.code for one in failing))
+        return f"holds, and the card has errors ({codes})" if held else f"NOT held ({codes})"
     before = applied.get("before_watts")
     if applied.get("changed"):
         return "set" if before is None else f"set, was {before:g} W"
