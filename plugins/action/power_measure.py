@@ -81,7 +81,7 @@ class ActionModule(ActionBase):
         facts = self._answer(do="facts", uuids=uuids, bmc=request.bmc, folder=folder_of(declared, request))
         planned = planned_measurement(fleet, declared, request, facts)
         plan, show = planned.plan, Display().display
-        show(shown_ladder(planned, facts))
+        show(shown_ladder(planned, facts, self._task.check_mode))
         clamp = None if given["clamp_watts"] is None else Clamp(given["clamp_watts"], given["clamp_at"])
         log = self._finished_log(plan) if clamp is not None and not given["fresh"] else None
         stop, changed = None, False

@@ -18,13 +18,14 @@ HOST_FILE = "inventories/production/host_vars/fv-ml1.yml"
 UUIDS = [f"GPU-5e7a000{n}-c0de-4000-8000-00000000000{n}" for n in range(4)]
 
 
-def measured(bmc=1487.0, draws=(270.1, 271.2, 269.9, 270.8), cards=4, clamp=None):
+def measured(bmc=1487.0, draws=(270.1, 271.2, 269.9, 270.8), cards=4, clamp=None, steps=(0, 4)):
     plan = {
+        "steps": [{"number": number} for number in steps],
         "cards": [{"card": str(n), "uuid": UUIDS[n], "cap_watts": 275.0} for n in range(4)],
         "load": {"command": ["gpu-burn", "-i", "{index}", "{seconds}"]},
     }
     records = [
-        {"kind": "run", "host": "fv-ml1", "key": "k", "plan": plan},
+        {"kind": "run", "t": "2026-12-01T10:00:00.000Z", "host": "fv-ml1", "key": "k", "plan": plan},
         end(0, 0, 391.0, (3.8, 3.9, 62.7, 7.0)),
         {"kind": "sample", "step": 4, "phase": "hold", "t": "2026-12-01T10:04:05.000Z", **bmc_of(bmc)},
         end(4, cards, bmc, draws),
@@ -122,8 +123,12 @@ def test_a_partial_load_leaves_the_declared_machine_and_adds_the_reading(fleet, 
         assert "instantaneous" not in text and "no BMC answered" in text and " 0W" not in text
 
 
+def test_a_run_that_was_cut_off_proposes_nothing(fleet):
+    assert host_file_change(fleet, measured(steps=(0, 4, 5)), None).diff == ""
+
+
 def test_no_step_no_change(fleet):
-    nothing = measurement_of(
-        PowerLog([{"kind": "run", "host": "fv-ml1", "key": "k", "plan": {"cards": [], "load": {}}}])
-    )
+    plan = {"cards": [], "load": {}, "steps": []}
+    head = {"kind": "run", "t": "2026-12-01T10:00:00.000Z", "host": "fv-ml1", "key": "k", "plan": plan}
+    nothing = measurement_of(PowerLog([head]))
     assert host_file_change(fleet, nothing, None).diff == ""

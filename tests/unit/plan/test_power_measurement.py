@@ -36,10 +36,12 @@ def step_end(number, cards, draws=(270.0, 272.0), bmc=942.0, **more):
 
 def log(*records, cards=2):
     plan = {
+        "steps": [{"number": one["number"]} for one in records if one["kind"] == "step_end"],
         "cards": [{"card": str(n), "uuid": f"u{n}", "cap_watts": 275.0} for n in range(cards)],
         "load": {"command": ["gpu-burn", "-i", "{index}"]},
     }
-    return PowerLog([{"kind": "run", "host": "fv-ml1", "key": "k", "plan": plan}, *records])
+    head = {"kind": "run", "t": "2026-12-01T10:00:00.000Z", "host": "fv-ml1", "key": "k", "plan": plan}
+    return PowerLog([head, *records])
 
 
 def sample(second, bmc, step=2, phase="hold", **more):

@@ -39,13 +39,14 @@ class HostFileChange:
 def host_file_change(fleet: Fleet, measured: Measurement, supply: SupplyReading | None) -> HostFileChange:
     """The host file with what was measured.
 
-    under_load only of a measurement under full load; a reading always; what the figures read where a clamp meter told.
-    Raises ValueError if the result would not be the declaration that is meant: a fault of this program.
+    Nothing of one that was cut off; under_load only of one under full load; a reading of each; what the figures read
+    where a clamp meter told. Raises ValueError if the result would not be the declaration that is meant: a fault of
+    this program.
     """
     source = fleet.origins[f"host:{measured.host}"]
     text, power = source.text, (HOST_KEY, "power")
     declared = fleet.hosts[measured.host].power
-    if declared is None or measured.top is None:
+    if declared is None or measured.top is None or not measured.is_complete or not measured.top.cards:
         return HostFileChange(source.file, text, text)
     if measured.is_whole and measured.top.machine is not None:
         text = with_value(text, (*power, "under_load"), _under_load(measured, measured.top.machine))

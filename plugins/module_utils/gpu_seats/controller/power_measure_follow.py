@@ -99,10 +99,10 @@ def step_text(plan: MeasurePlan, ladder: Ladder, number: int) -> str:
 
 
 def progress_text(plan: MeasurePlan, seen: Mapping[str, Any]) -> str:
-    """``fv-ml1  step 2 of 4  hold 24 s  cards 541 W  BMC 942 W  at most 1036 of 1770 W``"""
+    """``fv-ml1  step 2 of 4  hold, 24 s  cards 541 W  BMC 942 W  at most 1036 of 1770 W``"""
     sample = seen["sample"]
     since, now = epoch_of(seen["step_since"]), epoch_of(sample["t"])
-    seconds = f" {now - since:.0f} s" if since is not None and now is not None else ""
+    seconds = f", {now - since:.0f} s" if since is not None and now is not None else ""
     return "  ".join(
         [
             plan.host,

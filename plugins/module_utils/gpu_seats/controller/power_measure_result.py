@@ -22,6 +22,7 @@ from ..report.finding_list import findings_text
 from ..report.power_measured import measured_text
 from ..report.terminal import PLAIN
 from .measured_host_file import host_file_change
+from .power_measure_follow import step_text
 from .power_measure_plan import PlannedMeasurement
 
 
@@ -73,14 +74,14 @@ def measure_result(
         verdict = f"{host}: nothing was measured"
         return MeasureResult(False, verdict, findings_text(by_severity(findings), PLAIN), "", findings, [], [])
     findings += measurement_findings(measured, len(log.torn), supply)
-    name = f"{host}-{_day(measured, log)}"
+    name = f"{host}-{measured.began[:16].replace('T', '-').replace(':', '')}"
     written = _written(folder, name, log_text, log, limits, host)
     change = host_file_change(fleet, measured, supply)
     if change.diff:
         head = (
             f"# Measured on {host} through {inventory}, samples in {written[0]}. Look it over, then: git apply THIS\n"
         )
-        path = folder / f"{name}.diff"
+        path = folder.resolve() / f"{name}.diff"
         path.write_text(head + change.diff, encoding="utf-8")
         written.append(str(path))
     findings = by_severity(findings)
@@ -102,14 +103,14 @@ def refused_result(host: str, findings: list[Finding]) -> dict[str, Any]:
     return {"changed": False, "failed": True, "msg": message, "findings": [one.as_dict() for one in findings]}
 
 
-def shown_ladder(planned: PlannedMeasurement, facts: Mapping[str, Any]) -> str:
-    """What is about to happen, before anything is loaded: each step at its worst, the threshold, what is read now."""
+def shown_ladder(planned: PlannedMeasurement, facts: Mapping[str, Any], every_step: bool) -> str:
+    """What is about to happen, before anything is loaded: threshold and readings of now, every step where asked."""
     ladder, plan = planned.ladder, planned.plan
     top = plan.steps[-1].number
-    lines = [f"{plan.host}  step {rung.number} of {top}, at worst with {rung.text}" for rung in ladder.rungs]
+    lines = [step_text(plan, ladder, rung.number) for rung in ladder.rungs] if every_step else []
+    stop = f"{ladder.stop_at_watts:.0f} W of the host ({ladder.stop_words})"
     lines.append(
-        f"{plan.host}  the load is ended above {ladder.stop_at_watts:.0f} W of the host ({ladder.stop_words}), readings"
-        f" times {ladder.loss_factor:.2f}"
+        f"{plan.host}  {top} steps above idle; the load is ended above {stop}, readings times {ladder.loss_factor:.2f}"
     )
     bmc = facts["bmc"]
     now = f"{bmc['watts']:.0f} W by {bmc['source']}" if bmc.get("watts") is not None else f"no value ({bmc['reason']})"
@@ -123,6 +124,7 @@ def _written(folder: Path, name: str, log_text: str, log: PowerLog, limits: list
     from ..report.power_plot import plot_of, write_plot
 
     folder.mkdir(parents=True, exist_ok=True)
+    folder = folder.resolve()
     samples = folder / f"{name}.jsonl"
     samples.write_text(log_text, encoding="utf-8")
     return [str(samples), *map(str, write_plot(plot_of(log, limits, host), folder, name))]
@@ -138,11 +140,6 @@ def _others(power: SitePower, host: str) -> dict[str, tuple[float, float]]:
         for device in power.devices
         if any(term.name == host for term in device.terms)
     }
-
-
-def _day(measured: Measurement, log: PowerLog) -> str:
-    last = measured.top.at if measured.top is not None else str((log.last("run") or {}).get("t", ""))
-    return last[:10]
 
 
 def _steps(measured: Measurement) -> list[dict[str, Any]]:

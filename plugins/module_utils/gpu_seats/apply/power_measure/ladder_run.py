@@ -181,7 +181,7 @@ class LadderRun:
         """Why the run ends although the watts are fine."""
         host = f"host:{self.plan.host}"
         for end in self.keeper.ended():
-            said = f": {end.text[-300:]}" if end.text else ", it printed nothing"
+            said = f": {' '.join(end.text.split())[-300:]}" if end.text else ", it printed nothing"
             message = f"{end.name} ended by itself with rc {end.rc} before its step did{said}"
             return finding("power.load_ended", host, message, {"load": end.name, "rc": end.rc})
         if self.is_ended():

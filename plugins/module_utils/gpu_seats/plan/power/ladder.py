@@ -60,7 +60,7 @@ class Rung:
     @property
     def text(self) -> str:
         """``step 2 of ...`` is the caller's; this says what the planner expects."""
-        loads = "no card loaded" if not self.cards else f"cards {', '.join(self.cards)} loaded"
+        loads = f"card{'s' if len(self.cards) > 1 else ''} {', '.join(self.cards)} loaded" if self.cards else "no load"
         return f"{loads}: host {_range(self.host_watts, self.host_high_watts)}; " + "; ".join(
             f"{one['name']} {_range(one['nominal_watts'], one['high_watts'])}"
             f" of {watts_text(one['continuous_watts'])} for hours"

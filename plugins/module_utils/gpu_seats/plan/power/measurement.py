@@ -53,13 +53,14 @@ class Clamp:
 
 @dataclass(frozen=True)
 class Measurement:
-    """A file's measured steps. card_names: UUID -> number. caps: by number. is_whole: every card was loaded at the top,
-    close to its cap, and the BMC answered: only then the machine's figure is one of full load."""
+    """A file's measured steps. began: when its first run did. caps: by card. is_complete: no planned step lacks."""
 
     host: str
     key: str
+    began: str
     steps: list[StepFigures]
     caps: Mapping[str, float]
+    is_complete: bool
     load_text: str
     sources: tuple[str, ...]
     clamp: Clamp | None
@@ -86,7 +87,10 @@ class Measurement:
 
     @property
     def is_whole(self) -> bool:
+        """Every card was loaded at the top, close to its cap, and the BMC answered: the machine at its worst."""
         top = self.top
+        if not self.is_complete:
+            return False
         return top is not None and set(top.cards) == set(self.caps) and not self.weak and top.machine is not None
 
 
@@ -105,8 +109,10 @@ def measurement_of(log: PowerLog) -> Measurement | None:
     return Measurement(
         str(run["host"]),
         str(run["key"]),
+        str(log.of("run")[0]["t"]),
         steps,
         {names[str(one["uuid"])]: float(one["cap_watts"]) for one in plan["cards"]},
+        {int(one["number"]) for one in plan["steps"]} <= ends.keys(),
         _load_text(plan["load"]),
         tuple(dict.fromkeys(str(one["bmc_source"]) for one in held if one.get("bmc_source"))),
         Clamp(float(clamp["watts"]), str(clamp.get("around") or ""), str(clamp["t"])) if clamp else None,
