@@ -177,7 +177,12 @@ def _clamp_line(clamp):
 
 
 def _unexplained(look):
-    """A unit that is gone without a word: killed, or ended by its time limit."""
+    """A unit that is gone without a word: killed, ended by its time limit, or the host was booted meanwhile."""
+    if look["gone"]:
+        message = (
+            "the host was booted while it was measured, which ended the load; if nobody did that, suspect its power"
+        )
+        return {"code": "power.measure_ended", "message": message, "evidence": {}}
     message = f"the measurement is gone and did not say why (unit {look['unit']}); its load is gone with it"
     return {"code": "power.measure_ended", "message": message, "evidence": {"unit": look["unit"]}}
 

@@ -70,6 +70,8 @@ def follow(
             sleep(waits.poll_s)
             continue
         last_contact = clock()
+        if seen["gone"]:
+            return Followed(seen, clamp)
         if not seen["running"] and (seen["started"] or last_contact - began > waits.start_s):
             return Followed(seen, clamp)
         if seen["step"] is not None and seen["step"] != shown_step:

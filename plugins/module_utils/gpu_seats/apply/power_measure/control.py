@@ -103,8 +103,10 @@ class Control:
     def look(self, word: str = "", with_log: bool = False) -> dict[str, Any]:
         """How far it is; renews the lease. word: for the watcher (of lease), "" keeps the one before.
 
-        Raises MeasureError where there is none.
+        gone: the host knows of none, because it was booted since. Raises MeasureError where the orders are broken.
         """
+        if not (self._path / _ORDERS).exists():
+            return {**state_of(PowerLog(), None), "log": "", "unit": None, "running": False, "gone": True}
         orders = self._orders()
         lease = Lease(orders.lease)
         with contextlib.suppress(OSError):
@@ -119,6 +121,7 @@ class Control:
             "log": str(orders.log),
             "unit": unit.active,
             "running": unit.is_running,
+            "gone": False,
             **({"log_text": content.decode("utf-8", "replace")} if with_log else {}),
         }
 
@@ -188,7 +191,7 @@ def longest_s(plan: MeasurePlan) -> float:
     return len(plan.steps) * (times.settle_s + times.hold_s) + times.top_s + raising + _ROOM_S
 
 
-def state_of(log: PowerLog, plan: MeasurePlan, runs: int = 0) -> dict[str, Any]:
+def state_of(log: PowerLog, plan: MeasurePlan | None, runs: int = 0) -> dict[str, Any]:
     """What the file says of the run that writes it now: step, last sample, steps that are measured, why it stopped.
 
     runs: how many wrote to it before.
@@ -203,7 +206,7 @@ def state_of(log: PowerLog, plan: MeasurePlan, runs: int = 0) -> dict[str, Any]:
         "step": step["number"] if step else None,
         "step_since": step["t"] if step else None,
         "phase": sample.get("phase") if sample else None,
-        "sample": _in_short(sample, plan) if sample else None,
+        "sample": _in_short(sample, plan) if sample and plan else None,
         "done": {str(number): at for number, at in sorted(progress.done.items())},
         "stop": current.last("stop"),
         "ended": end is not None,
