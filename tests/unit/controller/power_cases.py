@@ -11,7 +11,7 @@ from gpu_seats.declare.host import Host
 from gpu_seats.declare.site import Site
 
 LIMITS = {"min": "250W", "default": "300W", "max": "325W"}
-POWER = {
+POWER: dict[str, Any] = {
     "under_load": {"watts": "400W", "standing": "estimate", "how": "a guess"},
     "caps": {"limit": "275W", "cards": {"1": "260W"}, "ceiling": "300W", "reason": "one breaker"},
 }
@@ -29,12 +29,13 @@ UNITS_FINE = {
 }
 
 
-def power_fleet() -> Fleet:
+def power_fleet(**caps: Any) -> Fleet:
+    """caps: on top of those of POWER."""
     gpus = {
         key: {**gpu, "power_limits": LIMITS, "bus_id": f"00000000:0{int(key) + 1}:00.0"}
         for key, gpu in HOST["gpus"].items()
     }
-    host = Host.model_validate({**HOST, "gpus": gpus, "power": POWER})
+    host = Host.model_validate({**HOST, "gpus": gpus, "power": {**POWER, "caps": {**POWER["caps"], **caps}}})
     return Fleet(sites={"lab": Site.model_validate(SITE)}, hosts={"box1": host}, stacks={})
 
 

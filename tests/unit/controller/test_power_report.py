@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from power_cases import SET, UNITS, card, look, power_fleet, power_host
 
+from gpu_seats.apply.gpu_limits.caps import caps_from
 from gpu_seats.controller.power_closing import power_closing_text
 from gpu_seats.controller.power_report import measured_watts, power_report, written_pictures
 from gpu_seats.controller.power_verify import bmc_reading, verified_caps
@@ -44,6 +46,15 @@ def test_caps_reach_the_host_by_uuid_with_what_their_enforcement_needs() -> None
     assert all(one["uuid"].startswith("GPU-") and one["above_stock"] is None for one in planned["caps"])
     assert planned["caps_file"] == host_power(power_fleet(), "box1")["caps_file"]
     assert planned["tree"]["site"] == "lab"
+
+
+def test_whatever_is_declared_of_caps_is_what_the_hosts_tool_takes() -> None:
+    """Protects: a cap above stock with its dated reason reaches the host, instead of breaking its file of caps."""
+    decision = {"date": "2026-10-01", "reason": "measured: the circuit takes it"}
+    planned = host_power(power_fleet(limit="310W", ceiling="325W", above_stock=decision), "box1")
+    caps = caps_from(json.loads(planned["caps_file"])["caps"])
+    assert [(cap.card, cap.limit_watts, cap.ceiling_watts) for cap in caps] == [("0", 310.0, 325.0), ("1", 260.0, 325.0)]
+    assert {cap.above_stock for cap in caps} == {"2026-10-01: measured: the circuit takes it"}
 
 
 def test_measured_watts_stand_beside_the_worst_case() -> None:

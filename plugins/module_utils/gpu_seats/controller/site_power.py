@@ -34,6 +34,4 @@ def host_power(fleet: Fleet, host_name: str, persistence: str = "auto") -> dict[
 
 def cap_data(host: Host) -> list[dict[str, Any]]:
     """The declared caps as the host's own tools read them (`apply.gpu_limits.caps`)."""
-    stock = host.power.caps.above_stock if host.power is not None and host.power.caps is not None else None
-    decided = None if stock is None else {"date": stock.date.isoformat(), "reason": stock.reason}
-    return [{**cap.as_dict(), "above_stock": decided} for cap in declared_caps(host).values()]
+    return [cap.as_dict() for cap in declared_caps(host).values()]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 class DeclaredCap:
     """One card's cap. card: its key in the host file. uuid, bus_id: None where none is declared.
 
-    above_stock: ``{date, reason}`` of the decision to run above default_watts; None where nobody took it.
+    above_stock: ``<day>: <reason>`` of the decision to run above default_watts; None where nobody took it.
     """
 
     card: str
@@ -25,7 +25,7 @@ class DeclaredCap:
     default_watts: float | None
     max_watts: float | None
     reason: str
-    above_stock: dict[str, str] | None = None
+    above_stock: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -37,7 +37,7 @@ def declared_caps(host: Host) -> dict[str, DeclaredCap]:
     if caps is None:
         return {}
     stock = caps.above_stock
-    decided = None if stock is None else {"date": stock.date.isoformat(), "reason": stock.reason}
+    decided = None if stock is None else f"{stock.date.isoformat()}: {stock.reason}"
     return {
         card: DeclaredCap(
             card=card,
