@@ -53,7 +53,10 @@ def test_whatever_is_declared_of_caps_is_what_the_hosts_tool_takes() -> None:
     decision = {"date": "2026-10-01", "reason": "measured: the circuit takes it"}
     planned = host_power(power_fleet(limit="310W", ceiling="325W", above_stock=decision), "box1")
     caps = caps_from(json.loads(planned["caps_file"])["caps"])
-    assert [(cap.card, cap.limit_watts, cap.ceiling_watts) for cap in caps] == [("0", 310.0, 325.0), ("1", 260.0, 325.0)]
+    assert {cap.card: (cap.limit_watts, cap.ceiling_watts) for cap in caps} == {
+        "0": (310.0, 325.0),
+        "1": (260.0, 325.0),
+    }
     assert {cap.above_stock for cap in caps} == {"2026-10-01: measured: the circuit takes it"}
 
 
