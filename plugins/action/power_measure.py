@@ -97,6 +97,7 @@ class ActionModule(ActionBase):
                 stop = _unexplained(followed.look)
         if clamp is not None and not self._task.check_mode:
             self._answer(do="note", log=log, record=_clamp_line(clamp))
+            changed = True
         text = self._answer(do="look", log=log)["log_text"]
         inventory = ", ".join(str(one) for one in self._task_vars.get("ansible_inventory_sources") or ())
         told = list(planned.findings)

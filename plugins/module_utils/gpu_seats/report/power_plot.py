@@ -202,8 +202,12 @@ def _steps(log: PowerLog, samples: Sequence[tuple[float, Mapping[str, Any]]]) ->
     """From a step's begin to its last sample; an attempt that was cut off is a span of its own."""
     spans = []
     begins = [(at, one) for one in log.of("step") if (at := epoch_of(one.get("t"))) is not None]
-    for place, (begin, one) in enumerate(begins):
-        until = begins[place + 1][0] if place + 1 < len(begins) else float("inf")
+    # a step ends where the next one begins, and where a later run takes it up again
+    ends = sorted(
+        [at for at, _ in begins] + [at for one in log.of("run") if (at := epoch_of(one.get("t"))) is not None]
+    )
+    for begin, one in begins:
+        until = next((at for at in ends if at > begin), float("inf"))
         inside = [at for at, taken in samples if begin <= at < until and taken.get("step") == one["number"]]
         if inside:
             spans.append(StepSpan(int(one["number"]), tuple(str(card) for card in one["cards"]), begin, inside[-1]))
@@ -234,13 +238,15 @@ def _figure(plot: PowerPlot) -> Any:
 
 
 def _draw_steps(axes: Any, plot: PowerPlot) -> None:
+    left, right = (_moment_limit(value) for value in axes.get_xlim())
     for place, step in enumerate(plot.steps):
         begin, end = _moment(step.begin), _moment(step.end)
         if place % 2 == 0:
             axes.axvspan(begin, end, color=_SHADE, zorder=0, linewidth=0)
         loaded = f"card{'s' if len(step.cards) > 1 else ''} {', '.join(step.cards)}" if step.cards else "idle"
         middle = _moment((step.begin + step.end) / 2)
-        text = f"step {step.number}\n{loaded}"
+        share = (step.end - step.begin) / (right - left)  # a short step has no room for words
+        text = f"step {step.number}\n{loaded}" if share > 0.085 else f"step {step.number}" if share > 0.04 else ""
         axes.text(
             middle,
             1.01,
@@ -320,6 +326,11 @@ def _dress(figure: Any, axes: Any, plot: PowerPlot) -> None:
 
 def _columns(line: Sequence[Point]) -> tuple[list[datetime], list[float]]:
     return [_moment(at) for at, _ in line], [watts for _, watts in line]
+
+
+def _moment_limit(value: float) -> float:
+    """A limit of the time axis, which counts in days, in seconds since the epoch."""
+    return float(value) * 86400.0
 
 
 def _moment(at: float) -> datetime:
