@@ -93,8 +93,8 @@ def measure_result(
 
 
 def _peak(measured: Measurement) -> str:
-    bmc = [step.bmc.maximum for step in measured.steps if step.bmc is not None]
-    return f"peak {max(bmc):.0f} W at the BMC" if bmc else "no watts of the machine"
+    watts = measured.peak_watts
+    return "no watts of the machine" if watts is None else f"peak {watts:.0f} W at the BMC"
 
 
 def refused_result(host: str, findings: list[Finding]) -> dict[str, Any]:

@@ -37,10 +37,9 @@ def measured_text(
 
 
 def _against_limits(measured: Measurement, limits: Sequence[HostLimit]) -> list[str]:
-    top = measured.top
-    if top is None or top.bmc is None:
+    peak = measured.peak_watts
+    if peak is None:
         return []
-    peak = top.bmc.maximum
     return [
         f"peak {peak:.0f} W at the BMC, {100 * peak / one.continuous_watts:.0f} % of the {one.continuous_watts:.0f} W"
         f" that {one.device} leaves to the host for hours ({one.words})"

@@ -6,6 +6,7 @@ nothing is drawn between two points that nobody saw.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
@@ -25,7 +26,7 @@ _GAP_FACTOR = 3.0
 _LEAST_GAP_S = 15.0
 # of Okabe and Ito: told apart by the colour-blind too
 _CARD_COLOURS = ("#56B4E9", "#009E73", "#CC79A7", "#E69F00", "#8C6BB1", "#B0BC3C", "#7F7F7F", "#A6761D")
-_CARDS, _BMC, _LIMIT, _SHADE = "#0072B2", "#111111", "#D55E00", "#EEF2F6"
+_CARDS, _BMC, _LIMIT, _SHADE, _STOP = "#0072B2", "#111111", "#D55E00", "#EEF2F6", "#B00020"
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ def plot_of(
         cards_total=total,
         bmc=bmc if any(watts == watts for _, watts in bmc) else [],
         at_most=at_most if _differs(at_most, bmc) else [],
-        limits=_limit_lines(limits),
+        limits=_with_threshold(_limit_lines(limits), log),
         steps=_steps(log, samples),
         stops=[(at, str(one["message"])) for one in log.of("stop") if (at := epoch_of(one.get("t"))) is not None],
     )
@@ -191,6 +192,15 @@ def _limit_lines(limits: Sequence[HostLimit]) -> list[LimitLine]:
     ]
 
 
+def _with_threshold(lines: list[LimitLine], log: PowerLog) -> list[LimitLine]:
+    """The threshold at which load was ended, where it was another than a device's limit."""
+    run = log.last("run")
+    watts = run["plan"]["limits"]["stop_at_watts"] if run is not None else None
+    if watts is None or any(abs(one.watts - watts) < 1 for one in lines):
+        return lines
+    return [LimitLine(float(watts), f"{watts:.0f} W: the load is ended", True), *lines]
+
+
 def _limit_text(watts: int, of: Sequence[HostLimit], is_continuous: bool) -> str:
     devices = ", ".join(one.device for one in of)
     others = max(one.others_watts for one in of)
@@ -232,7 +242,7 @@ def _figure(plot: PowerPlot) -> Any:
     axes.set_ylim(0, plot.highest)
     _draw_steps(axes, plot)
     _draw_limits(axes, plot)
-    _draw_stops(axes, plot)
+    _draw_stops(figure, axes, plot)
     _dress(figure, axes, plot)
     return figure
 
@@ -281,22 +291,15 @@ def _draw_limits(axes: Any, plot: PowerPlot) -> None:
         last = one.watts
 
 
-def _draw_stops(axes: Any, plot: PowerPlot) -> None:
-    for at, message in plot.stops:
-        axes.axvline(_moment(at), color="#B00020", linewidth=1.4, zorder=6)
-        text = message if len(message) <= 90 else message[:87] + "..."
-        axes.annotate(
-            f"load ended: {text}",
-            (_moment(at), 0.5),
-            xycoords=("data", "axes fraction"),
-            xytext=(-4, 0),
-            textcoords="offset points",
-            rotation=90,
-            ha="right",
-            va="center",
-            fontsize=8,
-            color="#B00020",
-        )
+def _draw_stops(figure: Any, axes: Any, plot: PowerPlot) -> None:
+    """A line where load was ended before its time; why the last time stands beside the title."""
+    for at, _ in plot.stops:
+        axes.axvline(_moment(at), color=_STOP, linewidth=1.4, zorder=6)
+    if plot.stops:
+        at, message = plot.stops[-1]
+        words = f"load ended at {_moment(at):%H:%M:%S}: {message if len(message) <= 110 else message[:107] + '...'}"
+        lines = textwrap.wrap(words, 72)
+        figure.text(0.97, 0.955, "\n".join(lines), fontsize=9, color=_STOP, ha="right", va="center")
 
 
 def _dress(figure: Any, axes: Any, plot: PowerPlot) -> None:

@@ -65,6 +65,8 @@ class Measurement:
     sources: tuple[str, ...]
     clamp: Clamp | None
     top_samples: Sequence[Mapping[str, Any]] = field(default_factory=list)
+    peak_watts: float | None = None
+    """The highest that the BMC said at any sample, also of a step that was not measured to its end."""
 
     @property
     def top(self) -> StepFigures | None:
@@ -117,6 +119,7 @@ def measurement_of(log: PowerLog) -> Measurement | None:
         tuple(dict.fromkeys(str(one["bmc_source"]) for one in held if one.get("bmc_source"))),
         Clamp(float(clamp["watts"]), str(clamp.get("around") or ""), str(clamp["t"])) if clamp else None,
         held,
+        max((float(one["bmc_watts"]) for one in log.samples if one.get("bmc_watts") is not None), default=None),
     )
 
 
