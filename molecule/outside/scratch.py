@@ -54,6 +54,15 @@ class ScratchProject:
         _merge((data.get("seats") or {}).get(workload) or data["services"][workload], values)
         file.write_text(yaml.safe_dump(data, sort_keys=False), encoding="utf-8")
 
+    def only_serving(self, *seats: str) -> None:
+        """Every other seat and service that has cards is dormant."""
+        for file in self.root.glob("*/*/stack.yml"):
+            data = yaml.safe_load(file.read_text(encoding="utf-8"))
+            rest = {**(data.get("seats") or {}), **(data.get("services") or {})}
+            for name, workload in rest.items():
+                if name not in seats and workload.get("gpus") and workload["state"] == "serving":
+                    self.declare(data["stack"], name, state="dormant")
+
     def declare_host(self, **values: Any) -> None:
         """Sets keys of the lab's host; mappings are merged, None removes the key."""
         self._declare(f"host_vars/{NAME}.yml", "gpu_seats_host", values)
