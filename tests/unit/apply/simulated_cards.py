@@ -13,6 +13,9 @@ from typing import Any
 
 import pytest
 
+from gpu_seats.apply.gpu_limits.capping import apply_caps
+from gpu_seats.apply.gpu_limits.caps import caps_from
+from gpu_seats.apply.gpu_limits.result import CapsResult
 from gpu_seats.observe.command import CommandResult, run
 
 PROJECT = Path(__file__).resolve().parents[3]
@@ -129,3 +132,25 @@ def cap_data(card: int, limit_watts: float = 275, **more: Any) -> dict[str, Any]
         "reason": "worst case of the breaker",
         **more,
     }
+
+
+def persistent_cards(folder: Path) -> Cards:
+    """A host whose driver keeps its cards (persistence mode is on)."""
+    host = Cards(folder)
+    for card in range(4):
+        host.change(card, persistence=True)
+    return host
+
+
+def capped(cards: Cards, check: bool = False, way: str = "auto", **more: Any) -> CapsResult:
+    """Caps for all four cards. more: on top of those of `cap_data`."""
+    return apply_caps(cards.run, caps_from([cap_data(card, **more) for card in range(4)]), check, way)
+
+
+def told(result: CapsResult) -> set[tuple[str, str]]:
+    """Code and subject of what fails."""
+    return {(one.code, one.subject) for one in result.findings if one.fails}
+
+
+def codes(result: CapsResult) -> set[str]:
+    return {one.code for one in result.findings}

@@ -13,37 +13,20 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from simulated_cards import BUS_IDS, UUIDS, Cards, cap_data
+from simulated_cards import UUIDS, Cards, cap_data, capped, codes, persistent_cards, told
 
 from gpu_seats.apply.gpu_limits import persistence
 from gpu_seats.apply.gpu_limits.capping import apply_caps
 from gpu_seats.apply.gpu_limits.caps import caps_from
 from gpu_seats.apply.gpu_limits.card_reading import read_cards
-from gpu_seats.apply.gpu_limits.result import CapsResult, lost_findings
+from gpu_seats.apply.gpu_limits.result import lost_findings
 from gpu_seats.observe.command import CommandResult
 from gpu_seats.observe.nvidia import card_query
 
 
 @pytest.fixture
 def cards(tmp_path: Path) -> Cards:
-    """A host whose driver keeps its cards (persistence mode is on)."""
-    host = Cards(tmp_path)
-    for card in range(4):
-        host.change(card, persistence=True)
-    return host
-
-
-def capped(cards: Cards, check: bool = False, way: str = "auto", **more: Any) -> CapsResult:
-    return apply_caps(cards.run, caps_from([cap_data(card, **more) for card in range(4)]), check, way)
-
-
-def told(result: CapsResult) -> set[tuple[str, str]]:
-    """Code and subject of what fails."""
-    return {(one.code, one.subject) for one in result.findings if one.fails}
-
-
-def codes(result: CapsResult) -> set[str]:
-    return {one.code for one in result.findings}
+    return persistent_cards(tmp_path)
 
 
 class TestSetting:
@@ -314,78 +297,6 @@ class TestIdentity:
         assert "gpu.no_devices" not in codes(result)
         assert {("gpu.not_listed", "gpu:2"), ("gpu.lost", "gpu:1")} <= told(result)
         assert (cards.limits[0], cards.limits[3]) == (275.0, 275.0)
-
-
-class TestPersistence:
-    def off(self, cards: Cards) -> None:
-        for card in range(4):
-            cards.change(card, persistence=False)
-
-    def test_off_with_a_running_daemon_is_turned_on_through_it(self, cards: Cards) -> None:
-        self.off(cards)
-        result = capped(cards, way="daemon")
-        assert result.held and result.findings == [] and result.persistence_changed == list(UUIDS)
-        assert not capped(cards, way="daemon").changed
-
-    @pytest.mark.parametrize("daemon", ["inactive", "failed", "absent"])
-    def test_auto_without_the_daemon_falls_back_and_says_so_every_time(self, cards: Cards, daemon: str) -> None:
-        self.off(cards)
-        cards.daemon = daemon
-        first, second = capped(cards), capped(cards)
-        for result in (first, second):
-            assert [(one.code, one.severity) for one in result.findings] == [("gpu.persistence_legacy", "info")] * 4
-        assert first.changed and not second.changed
-
-    @pytest.mark.parametrize(("way", "daemon"), [("daemon", "inactive"), ("daemon", "absent"), ("leave", "active")])
-    def test_what_may_not_be_turned_on_is_told_and_the_cap_is_set_all_the_same(
-        self, cards: Cards, way: str, daemon: str
-    ) -> None:
-        self.off(cards)
-        cards.daemon = daemon
-        result = capped(cards, way=way)
-        assert (
-            result.held
-            and [(one.code, one.severity) for one in result.findings] == [("gpu.persistence_off", "warning")] * 4
-        )
-        assert not any(" -pm " in call for call in cards.calls)
-
-    def test_a_refusal_is_told_with_its_reason(self, cards: Cards) -> None:
-        self.off(cards)
-        said = f"Unable to set persistence mode for GPU {BUS_IDS[0]}: Unknown Error\nTerminating early due to errors.\n"
-
-        def refusing(argv: Any, limit_s: float) -> Any:
-            return CommandResult(tuple(argv), 255, said, "") if "-pm" in argv else cards.run(argv, limit_s)
-
-        result = apply_caps(refusing, caps_from([cap_data(0)]))
-        found = next(one for one in result.findings if one.code == "gpu.persistence_refused")
-        assert "Unknown Error" in found.message and not result.persistence_changed
-
-    def test_a_card_that_takes_none_is_capped_and_told(self, cards: Cards) -> None:
-        self.off(cards)
-        cards.fault("persistence-refused", 1)
-        result = capped(cards)
-        assert result.held and result.persistence_changed == [UUIDS[n] for n in (0, 2, 3)]
-        assert [(one.code, one.subject) for one in result.findings] == [("gpu.persistence_refused", "gpu:1")]
-
-    def test_a_cap_that_goes_with_the_last_client_does_not_hold(self, cards: Cards) -> None:
-        self.off(cards)
-        cards.fault("no-persistence-loses-limits")
-        cards.daemon = "inactive"
-        lost = capped(cards, way="daemon")
-        assert told(lost) == {("power.cap_not_held", f"gpu:{n}") for n in range(4)}
-        assert "gpu.persistence_off" in codes(lost)
-        assert capped(cards, way="auto").held
-
-    @pytest.mark.parametrize(
-        ("rc", "text", "state"),
-        [
-            (0, "LoadState=not-found\nActiveState=inactive\n", "absent"),
-            (0, "LoadState=loaded\nActiveState=active\n", "active"),
-            (1, "System has not been booted with systemd as init system (PID 1).\n", "unknown"),
-        ],
-    )
-    def test_state_of_the_daemon(self, rc: int, text: str, state: str) -> None:
-        assert persistence.daemon_state(lambda argv, _limit: CommandResult(tuple(argv), rc, text, "")) == state
 
 
 FAULTS_OF_A_CARD = [fault for fault, _ in ONE_CARD_FAULTS] + [

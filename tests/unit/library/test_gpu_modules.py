@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from ansible.module_utils.testing import patch_module_args
-from simulated_cards import UUIDS, Cards, cap_data
+from simulated_cards import UUIDS, Cards, cap_data, persistent_cards
 
 import gpu_seats
 
@@ -23,10 +23,7 @@ PROJECT = Path(__file__).resolve().parents[3]
 
 @pytest.fixture
 def cards(tmp_path: Path) -> Cards:
-    host = Cards(tmp_path)
-    for card in range(4):
-        host.change(card, persistence=True)
-    return host
+    return persistent_cards(tmp_path)
 
 
 class Modules:

@@ -46,16 +46,21 @@ def daemon_state(run: Run) -> str:
 
 
 def set_persistence(run: Run, cards: Iterable[GpuCard], way: str, check: bool) -> PersistenceSet:
-    """Turns persistence mode on for the cards whose mode reads Disabled, as `way` allows."""
+    """Turns persistence mode on for the cards whose mode reads Disabled, as `way` allows.
+
+    After a hang no other card is tried: each try could wedge in the driver too.
+    """
     done = PersistenceSet(way, daemon_state(run))
     may = way in ("auto", "legacy") or (way == "daemon" and done.daemon == "active")
+    hung: list[Finding] = []
     for card in cards:
         if card.persistence_mode != "Disabled" or not may or not (card.uuid or card.bus_id):
             continue
         name = card.uuid or card.bus_id or ""
         done.asked.append(name)
         if not check:
-            done.refused[name] = _turned_on(run, name)
+            done.refused[name] = hung or _turned_on(run, name)
+            hung = [one for one in done.refused[name] if one.code == "command.hung"]
     return done
 
 
