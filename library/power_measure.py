@@ -63,7 +63,7 @@ options:
   lease_s:
     description: Seconds without a look from the controller after which the host ends the load by itself.
     type: float
-    default: 120
+    default: 45
   fresh:
     description: Whether to begin anew where a run was cut off, or where a finished one could take the clamp's reading.
     type: bool

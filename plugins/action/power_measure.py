@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import contextlib
+import signal
 from pathlib import Path
 
 from ansible.errors import AnsibleActionFail, AnsibleConnectionFailure
@@ -12,6 +13,7 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 from gpu_seats.apply.power_measure.plan import Times
+from gpu_seats.apply.power_measure.unit import UNIT
 from gpu_seats.controller.declared_faults import REFUSALS, refusal_of
 from gpu_seats.controller.module_answer import failure_text
 from gpu_seats.controller.play_fleet import fleet_of_play
@@ -45,7 +47,7 @@ _ARGUMENTS = {
     "every_s": {"type": "float", "default": 3.0},
     "settle_s": {"type": "float", "default": 30.0},
     "hold_s": {"type": "float", "default": 60.0},
-    "lease_s": {"type": "float", "default": 120.0},
+    "lease_s": {"type": "float", "default": 45.0},
     "fresh": {"type": "bool", "default": False},
     "clamp": {"type": "str", "default": "none", "choices": ["none", "ask"]},
     "clamp_watts": {"type": "float"},
@@ -133,14 +135,19 @@ class ActionModule(ActionBase):
         """The end of the run. Whatever ends this process ends the load too, at once where the host is reached."""
         waits = Waits(self._given["poll_s"], self._given["progress_s"])
         ask = self._ask_clamp if self._is_asking else None
+        # Ctrl-C in Ansible is this signal in its workers, and its default leaves no time for anything
+        before = signal.signal(signal.SIGTERM, _interrupted)
         try:
             return follow(plan, ladder, self._look, Display().display, ask, waits)
         except MeasureLostError as error:
             raise AnsibleActionFail(str(error)) from error
         except BaseException:
+            # no module: what it would be packed from may be gone already
             with contextlib.suppress(Exception):
-                self._answer(do="end")
+                self._low_level_execute_command(f"systemctl stop {UNIT}")
             raise
+        finally:
+            signal.signal(signal.SIGTERM, before)
 
     def _look(self, word):
         try:
@@ -171,6 +178,10 @@ class ActionModule(ActionBase):
         if said.get("failed") or "answer" not in said:
             raise AnsibleActionFail(failure_text("power_measure_run", said), result=said)
         return said["answer"]
+
+
+def _interrupted(number, frame):
+    raise KeyboardInterrupt
 
 
 def _clamp_line(clamp):

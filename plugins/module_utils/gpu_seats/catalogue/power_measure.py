@@ -48,7 +48,7 @@ KINDS: dict[str, FindingKind] = {
     "power.measure_busy": FindingKind(
         "error",
         "A measurement runs on this host already; two would load the same cards.",
-        "Wait for it. One whose controller is gone ends by itself within two minutes.",
+        "Wait for it. One whose controller is gone ends by itself within a minute.",
     ),
     "power.measure_ended": FindingKind(
         "error",

@@ -112,7 +112,8 @@ def _loaded(measured: Measurement) -> str:
     assert measured.top is not None
     cards = measured.top.cards
     every = set(cards) == set(measured.caps)
-    return f"all {len(cards)} cards" if every else f"cards {', '.join(cards)} of {len(measured.caps)}"
+    some = f"card{'s' if len(cards) > 1 else ''} {', '.join(cards)} of {len(measured.caps)}"
+    return f"all {len(cards)} cards" if every else some
 
 
 def _draws(measured: Measurement) -> str:

@@ -71,7 +71,7 @@ class Times:
     settle_s: float = 30.0
     hold_s: float = 60.0
     top_s: float = 0.0
-    lease_s: float = 120.0
+    lease_s: float = 45.0
 
 
 @dataclass(frozen=True)
