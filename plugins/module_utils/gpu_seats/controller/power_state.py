@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..apply.gpu_limits.refusals import TOLERANCE_WATTS
+from ..apply.gpu_limits.refusals import cap_holds
 from ..declare.fleet import Fleet
 from ..declare.host import Gpu, Host
 from ..findings import Finding, finding
-from ..plan.gpus import same_bus
+from ..plan.gpus import listed_card
 from ..plan.power import site_power
 from ..plan.power.caps import DeclaredCap, declared_caps
 
@@ -20,12 +20,7 @@ _OF_DEVICES = ("power.over_absolute", "power.over_continuous", "power.over_possi
 
 
 def seen_card(key: str, gpu: Gpu, cards: SeenCards) -> Mapping[str, Any] | None:
-    """The listed card that `gpu` declares: by UUID, else by bus id, else (nothing declared) by index."""
-    if gpu.uuid is not None:
-        return next((one for one in cards if one.get("uuid") == gpu.uuid), None)
-    if gpu.bus_id is not None:
-        return next((one for one in cards if same_bus(one.get("bus_id"), gpu.bus_id)), None)
-    return next((one for one in cards if str(one.get("index")) == key), None)
+    return listed_card(gpu, key, cards, lambda one: (one.get("uuid"), one.get("bus_id"), one.get("index")))
 
 
 def enforced_watts(card: Mapping[str, Any]) -> float | None:
@@ -45,22 +40,24 @@ def cap_findings(host: Host, cards: SeenCards) -> list[Finding]:
 
 
 def _of_card(subject: str, host: str, cap: DeclaredCap, seen: Mapping[str, Any]) -> list[Finding]:
-    limit, asked = enforced_watts(seen), seen.get("power_limit_watts")
+    limit = enforced_watts(seen)
     facts = {"uuid": seen.get("uuid"), "limit_watts": limit, "cap_watts": cap.limit_watts}
     if limit is None:
         unknown = seen.get("unknown") or {}
         why = unknown.get("enforced_power_limit_watts") or unknown.get("power_limit_watts") or "no value"
         text = f"card {cap.card} of {host} is capped at {cap.limit_watts:g} W, and its limit can't be read ({why})"
         return [finding("power.cap_unreadable", subject, text, facts)]
-    if limit > cap.limit_watts + TOLERANCE_WATTS:
+    if is_kept(cap, seen):
+        return []
+    if limit > cap.limit_watts:
         text = f"card {cap.card} of {host} may draw {limit:g} W, and its cap is {cap.limit_watts:g} W"
         return [finding("power.cap_lost", subject, text, facts)]
-    # the driver enforces less than what was asked for while another limit of the board is lower
-    as_asked = asked is not None and abs(asked - cap.limit_watts) <= TOLERANCE_WATTS
-    if limit < cap.limit_watts - TOLERANCE_WATTS and not as_asked:
-        text = f"card {cap.card} of {host} is limited to {limit:g} W, below its cap of {cap.limit_watts:g} W"
-        return [finding("power.cap_lost", subject, text, facts, severity="warning")]
-    return []
+    text = f"card {cap.card} of {host} is limited to {limit:g} W, below its cap of {cap.limit_watts:g} W"
+    return [finding("power.cap_lost", subject, text, facts, severity="warning")]
+
+
+def is_kept(cap: DeclaredCap, seen: Mapping[str, Any]) -> bool:
+    return cap_holds(cap.limit_watts, seen.get("enforced_power_limit_watts"), seen.get("power_limit_watts"))
 
 
 def observed_limits(host: Host, cards: SeenCards) -> dict[str, float]:

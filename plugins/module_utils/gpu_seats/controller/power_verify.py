@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..apply.gpu_limits.card_reading import named
-from ..apply.gpu_limits.refusals import TOLERANCE_WATTS
 from ..declare.host import Host
 from ..findings import Finding, by_severity, finding, finding_from_dict
 from ..observe.records import on_host
 from ..observe.systemd_units import UnitState
 from ..plan.power.caps import declared_caps
-from .power_state import SeenCards, cap_findings, enforced_watts, seen_card
+from .power_state import SeenCards, cap_findings, enforced_watts, is_kept, seen_card
 
 _UNSEEN = "power.card_not_capped"
 """Told of each card here, by the newer look, and not taken over from the setting."""
@@ -110,7 +109,7 @@ def verified_caps(
         failing = [one for one in told if one.fails and one.subject == f"host:{host.host}/gpu:{card}"]
         limit = None if seen is None else enforced_watts(seen)
         draw = None if seen is None else seen.get("power_draw_watts")
-        held = limit is not None and abs(limit - cap.limit_watts) <= TOLERANCE_WATTS
+        held = seen is not None and is_kept(cap, seen)
         verdict = _verdict(by_card.get(card, {}), failing, held)
         rows.append(_row(card, cap.uuid, cap.limit_watts, limit, draw, verdict, not failing))
     return PowerVerified(host.host, rows, told)

@@ -60,7 +60,9 @@ class Caps(Record):
     cards: dict[CardId, Watts] = Field(default_factory=dict, description="Cards with a limit of their own")
     ceiling: Optional[Watts] = Field(None, description="No cap may be above it, whatever the firmware takes")
     above_stock: Optional[AboveStock] = Field(
-        None, description="Needed for a cap above the card's default limit", examples=["{date: 2026-09-30, reason: why}"]
+        None,
+        description="Needed for a cap above the card's default limit",
+        examples=["{date: 2026-09-30, reason: why}"],
     )
     reason: str = Field(description="Why the cards are capped as they are")
 

@@ -7,15 +7,19 @@ card whose UUID and bus id disagree with what the host shows was exchanged or mo
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from ..findings import Finding, finding
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection, Iterable
 
     from ..declare.host import Gpu, Host
     from .observed import ObservedCard
+
+    _Identity = tuple[str | None, str | None, int | None]
+
+_Card = TypeVar("_Card")
 
 
 def device_ids(host: Host) -> dict[str, str]:
@@ -34,12 +38,19 @@ def _bus_key(bus_id: str) -> tuple[int, str]:
 
 
 def observed_card(gpu: Gpu, card: str, observed: Collection[ObservedCard]) -> ObservedCard | None:
-    """The listed card that `gpu` declares: by UUID, else by bus id, else (nothing declared) by index."""
+    return listed_card(gpu, card, observed, lambda one: (one.uuid, one.bus_id, one.index))
+
+
+def listed_card(gpu: Gpu, card: str, listed: Iterable[_Card], identity: Callable[[_Card], _Identity]) -> _Card | None:
+    """The listed card that `gpu` declares: by UUID, else by bus id, else (nothing declared) by index.
+
+    identity: UUID, bus id and index of a listed card.
+    """
     if gpu.uuid is not None:
-        return next((one for one in observed if one.uuid == gpu.uuid), None)
+        return next((one for one in listed if identity(one)[0] == gpu.uuid), None)
     if gpu.bus_id is not None:
-        return next((one for one in observed if same_bus(one.bus_id, gpu.bus_id)), None)
-    return next((one for one in observed if str(one.index) == card), None)
+        return next((one for one in listed if same_bus(identity(one)[1], gpu.bus_id)), None)
+    return next((one for one in listed if str(identity(one)[2]) == card), None)
 
 
 def index_keyed_findings(host: Host, cards: Collection[str]) -> list[Finding]:

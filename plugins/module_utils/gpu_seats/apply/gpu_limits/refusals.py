@@ -32,21 +32,25 @@ def refusals(cap: Cap, card: GpuCard | None) -> list[Finding]:
 
 
 def is_held(cap: Cap, card: GpuCard | None) -> bool:
-    """Whether the card keeps the cap: what is enforced equals it, or is lower while the cap is what was asked for.
+    """Whether the card keeps the cap."""
+    if card is None:
+        return False
+    return cap_holds(cap.limit_watts, card.enforced_power_limit_watts, card.power_limit_watts)
+
+
+def cap_holds(cap_watts: float, enforced: float | None, asked: float | None) -> bool:
+    """Whether a cap is kept: what is enforced equals it, or is lower while the cap is what was asked for.
 
     The driver enforces less than what was asked for while another limit of the board is lower.
     """
-    if card is None:
-        return False
-    enforced, asked = card.enforced_power_limit_watts, card.power_limit_watts
-    asked_for = asked is not None and abs(asked - cap.limit_watts) <= TOLERANCE_WATTS
+    asked_for = asked is not None and abs(asked - cap_watts) <= TOLERANCE_WATTS
     if enforced is None:
         return asked_for
-    return abs(enforced - cap.limit_watts) <= TOLERANCE_WATTS or (enforced < cap.limit_watts and asked_for)
+    return abs(enforced - cap_watts) <= TOLERANCE_WATTS or (enforced < cap_watts and asked_for)
 
 
 def _known(observed: float | None, declared: float | None) -> float | None:
     return observed if observed is not None else declared
 
 
-__all__ = ["TOLERANCE_WATTS", "is_held", "refusals"]
+__all__ = ["TOLERANCE_WATTS", "cap_holds", "is_held", "refusals"]
