@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
 from ..findings import Finding, finding
-from ..observe.command import CommandResult, command_findings
-
-Run = Callable[[Sequence[str], float], CommandResult]
+from ..observe.command import Run, command_findings
 
 LIMIT_S = 120.0
 """Generators run at each reload, and systemd itself ends them after 90 s."""

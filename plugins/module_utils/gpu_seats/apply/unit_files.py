@@ -6,17 +6,15 @@ reloads: the caller is told that a reload is due, and the one handler that does 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ..findings import Finding, finding
-from ..observe.command import CommandResult, command_findings
+from ..observe.command import CommandResult, Run, command_findings
 from ..observe.systemd_units import UnitState, unit_states
 from .atomic_files import FileChange, FileError, WantedFile, file_change, remove_leftovers, write_file
-
-Run = Callable[[Sequence[str], float], CommandResult]
 
 UNIT_DIRECTORIES = ("/etc/systemd/system/",)
 ENABLE_LIMIT_S = 30.0

@@ -11,7 +11,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,6 +40,10 @@ class CommandResult:
     def text(self) -> str:
         """stdout, and below it stderr: some tools print their errors on either."""
         return "\n".join(part for part in (self.stdout.rstrip("\n"), self.stderr.rstrip("\n")) if part)
+
+
+Run = Callable[[Sequence[str], float], CommandResult]
+"""What code that asks tools is given: `run` on a host. Arguments of the command, and its limit in seconds."""
 
 
 def run(

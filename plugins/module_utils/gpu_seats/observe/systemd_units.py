@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..findings import Finding, finding
-from .command import CommandResult, command_findings
+from .command import CommandResult, Run, command_findings
 from .records import first_line
-
-Run = Callable[[Sequence[str], float], CommandResult]
 
 LIMIT_S = 20.0
 _PROPERTIES = ("Id", "LoadState", "ActiveState", "SubState", "NeedDaemonReload", "Result")

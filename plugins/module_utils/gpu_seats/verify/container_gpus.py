@@ -8,20 +8,18 @@ nvidia-smi run inside tells, and only a restart of the container gives the cards
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from ..apply.host_lock import LOCK_PATH, HostLock, LockHeldError
 from ..findings import Finding, finding
-from ..observe.command import CommandResult, command_findings
+from ..observe.command import Run, command_findings
 from ..observe.containers.inspect import container_from_api
 from ..observe.containers.records import ContainerRecord, GpuRequest
 from ..observe.engine_api import EngineRefusedError, EngineUnreachableError
 from .inside_answer import QUERY, QUERY_LIMIT_S, InsideAnswer, InsideEngine, ask_inside, read_inside
-
-Run = Callable[[Sequence[str], float], CommandResult]
 
 RESTART_GRACE_S = 30
 _LOCK_WAIT_S = 120.0

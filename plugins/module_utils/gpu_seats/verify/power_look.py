@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from ..apply.gpu_limits.card_reading import read_cards
-from ..observe.command import CommandResult
+from ..observe.command import Run
 from ..observe.systemd_units import unit_states
 from .container_gpus import ContainersEngine, check_containers
-
-Run = Callable[[Sequence[str], float], CommandResult]
 
 
 def power_look(run: Run, engine: ContainersEngine, gpu_ids: Sequence[str], units: Sequence[str]) -> dict[str, Any]:

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...findings import Finding, by_severity, finding
-from ...observe.command import command_findings
-from ...observe.nvidia.card_query import Run
+from ...observe.command import Run, command_findings
 from ...observe.nvidia.cards import GpuCard
 from ...observe.nvidia.parse import parse_nvidia_smi
 from ...observe.records import first_line, unique

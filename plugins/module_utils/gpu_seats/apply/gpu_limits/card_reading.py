@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...findings import Finding
-from ...observe.command import command_findings
-from ...observe.nvidia.card_query import Run, cards_one_by_one, driver_list, is_stopped, query_cards
+from ...observe.command import Run, command_findings
+from ...observe.nvidia.card_query import cards_one_by_one, driver_list, is_stopped, query_cards
 from ...observe.nvidia.cards import GpuCard
 from ...observe.records import unique
 

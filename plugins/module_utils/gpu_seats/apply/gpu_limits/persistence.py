@@ -10,8 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ...findings import Finding, finding
-from ...observe.command import command_findings
-from ...observe.nvidia.card_query import Run
+from ...observe.command import Run, command_findings
 from ...observe.nvidia.cards import GpuCard
 from ...observe.nvidia.parse import parse_nvidia_smi
 

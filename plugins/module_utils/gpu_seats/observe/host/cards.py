@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ...findings import Finding
-from ..command import command_findings
-from ..nvidia.card_query import LIMIT_S, Run, cards_one_by_one, driver_list, is_stopped, query_cards
+from ..command import Run, command_findings
+from ..nvidia.card_query import LIMIT_S, cards_one_by_one, driver_list, is_stopped, query_cards
 from ..nvidia.cards import GpuCard, GpuProcess
 from ..nvidia.query import parse_query
 from ..nvidia.versions import DriverVersion, parse_module_version

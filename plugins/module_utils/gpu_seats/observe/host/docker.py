@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ...findings import Finding, finding
-from ..command import CommandResult, command_findings
+from ..command import Run, command_findings
 from ..containers.inspect import container_from_api
 from ..containers.records import ContainerRecord
 from ..engine_api import EngineApi, EngineRefusedError, EngineUnreachableError
 from ..records import Parsed
 
-Run = Callable[[Sequence[str], float], CommandResult]
 _COMPOSE_LIMIT_S = 15.0
 _DAEMON_FILE = Path("/etc/docker/daemon.json")
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ...findings import finding
-from ..command import CommandResult, command_findings
+from ..command import Run, command_findings
 from ..jsontext import as_list, as_mapping
 from ..listeners import Listener, parse_ss
 
-Run = Callable[[Sequence[str], float], CommandResult]
 _LIMIT_S = 10.0
 _MEMINFO = Path("/proc/meminfo")
 

@@ -6,16 +6,14 @@ refuses the whole query, so it is left out then.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from ...findings import Finding, finding
-from ..command import CommandResult, command_findings
+from ..command import CommandResult, Run, command_findings
 from ..records import Parsed
 from .cards import GpuCard
 from .query import parse_query
-
-Run = Callable[[Sequence[str], float], CommandResult]
 
 LIMIT_S = 15.0
 """nvidia-smi answers within a second or two without the persistence daemon; longer means that the driver hangs."""
