@@ -135,8 +135,8 @@ class ActionModule(ActionBase):
         """The end of the run. Whatever ends this process ends the load too, at once where the host is reached."""
         waits = Waits(self._given["poll_s"], self._given["progress_s"])
         ask = self._ask_clamp if self._is_asking else None
-        # Ctrl-C in Ansible is this signal in its workers, and its default leaves no time for anything
-        before = signal.signal(signal.SIGTERM, _interrupted)
+        # Ctrl-C reaches a worker of Ansible as a signal whose handler leaves no time for anything
+        before = {number: signal.signal(number, _interrupted) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
             return follow(plan, ladder, self._look, Display().display, ask, waits)
         except MeasureLostError as error:
@@ -147,7 +147,8 @@ class ActionModule(ActionBase):
                 self._low_level_execute_command(f"systemctl stop {UNIT}")
             raise
         finally:
-            signal.signal(signal.SIGTERM, before)
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
     def _look(self, word):
         try:
@@ -181,6 +182,9 @@ class ActionModule(ActionBase):
 
 
 def _interrupted(number, frame):
+    """Once; what is then done about the load must not be interrupted itself."""
+    for one in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(one, signal.SIG_IGN)
     raise KeyboardInterrupt
 
 
