@@ -108,6 +108,7 @@ class TestApply:
         code, printed = tool("apply")
         assert code == 0 and tool.cards.limits == [275.0] * 4
         assert f"warning power.cap_lost gpu:1: the limit had gone to 300 W since {held_at}" in printed
+        assert "It holds again." in tool.state["findings"][0]["remedy"]
         assert "power.cap_lost" not in tool("apply")[1]
 
     def test_a_boot_takes_the_caps_and_is_no_loss(self, tool: Tool, monkeypatch: pytest.MonkeyPatch) -> None:

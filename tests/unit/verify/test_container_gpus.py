@@ -187,6 +187,19 @@ class TestRepair:
         assert "a restart did not help" in checked.findings[0].message
 
     @pytest.mark.parametrize(
+        ("after", "remedy"),
+        [(listing(2), "Nothing now."), (LOST, "Recreate the container"), ("ends", "docker logs a")],
+    )
+    def test_nobody_is_told_to_restart_what_was_restarted(self, lock: str, after: Any, remedy: str) -> None:
+        checked = check_containers(Engine({"a": LOST}, cured={"a": after}), host(), repair=True, lock_path=lock)
+        (found,) = checked.findings
+        assert remedy in found.remedy and "Restart the container" not in found.remedy
+
+    def test_who_only_looks_is_told_to_restart_it(self, lock: str) -> None:
+        (found,) = check_containers(Engine({"a": LOST}), host(), lock_path=lock).findings
+        assert found.remedy.startswith("Restart the container.")
+
+    @pytest.mark.parametrize(
         "answer", [EngineUnreachableError("timeout", "x"), GONE, (255, "a text that nobody knows"), (0, "")]
     )
     def test_what_a_restart_does_not_cure_is_not_restarted(self, lock: str, answer: Any) -> None:
@@ -210,6 +223,7 @@ class TestRepair:
         checked = check_containers(engine, host(rc, text), repair=True, lock_path=lock)
         assert engine.restarted == [] and not checked.ok
         assert "not restarted, because nvidia-smi fails on the host too" in checked.findings[0].message
+        assert checked.findings[0].remedy.startswith("Clear what nvidia-smi on the host says first")
 
     def test_a_container_that_does_not_come_back_is_told(self, lock: str) -> None:
         checked = check_containers(Engine({"a": LOST}, cured={"a": "ends"}), host(), repair=True, lock_path=lock)

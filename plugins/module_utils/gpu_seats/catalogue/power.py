@@ -33,7 +33,8 @@ KINDS: dict[str, FindingKind] = {
         "error",
         "A card's limit is no longer the declared one: something set another, or the driver was loaded anew. The "
         "circuit was calculated with the cap.",
-        "systemctl start gpu-seats-power-watch.service sets it again at once; its journal says when it went.",
+        "ansible-playbook playbooks/power.yml sets it again; on the host systemctl start gpu-seats-power-watch.service "
+        "does, and its journal says when it went.",
     ),
     "power.cap_not_held": FindingKind(
         "error",

@@ -12,6 +12,7 @@ from ..apply.gpu_limits.result import CapsResult
 from ..findings import Finding, finding
 
 DEFAULT_PATH = "/var/lib/gpu-seats/power/caps.json"
+_WHO_SET_IT = "It holds again. Find out what took it (journalctl --since): the driver loaded anew, or somebody's nvidia-smi -pl."
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -62,8 +63,8 @@ def went_lost(last: Mapping[str, Any], result: CapsResult) -> list[Finding]:
             ending = f"and was set to {one.wanted_watts:g} W again" if one.ok else "and could not be set again"
             text = f"the limit had gone to {had:g} W since {last.get('time')}, {ending}"
             facts = {"uuid": one.uuid, "found_watts": had, "cap_watts": one.wanted_watts, "held_at": last.get("time")}
-            severity = "warning" if one.ok else ""
-            found.append(finding("power.cap_lost", f"gpu:{one.card}", text, facts, severity=severity))
+            remedy, severity = (_WHO_SET_IT, "warning") if one.ok else ("", "")
+            found.append(finding("power.cap_lost", f"gpu:{one.card}", text, facts, remedy, severity))
     return found
 
 

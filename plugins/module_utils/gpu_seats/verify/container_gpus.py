@@ -24,6 +24,11 @@ from .inside_answer import QUERY, QUERY_LIMIT_S, InsideAnswer, InsideEngine, ask
 RESTART_GRACE_S = 30
 _LOCK_WAIT_S = 120.0
 _AT_A_TIME = 8
+_SEES_AGAIN = "Nothing now. Use CDI, or the cgroupfs driver, so that a daemon-reload can't take its GPUs again."
+_HOST_FIRST = "Clear what nvidia-smi on the host says first; a container that is restarted before may not come up."
+_AGAIN_LATER = "Wait until the other run has ended, then restart the container."
+_NOT_UP = "Read why it does not run: docker logs NAME; then deploy its seat again."
+_RECREATE = "Recreate the container (deploy its seat again); compare its device request with nvidia-smi -L of the host."
 _GIVEN_CARDS = ("device_ids", "count", "all", "cdi", "device_nodes")
 
 
@@ -228,12 +233,13 @@ def _repaired_under_lock(
 ) -> list[InsideLook]:
     why = _host_fault(run, limit_s)
     if why:
-        return [_left(look, f"not restarted, because nvidia-smi fails on the host too: {why}") for look in looks]
+        text = f"not restarted, because nvidia-smi fails on the host too: {why}"
+        return [_left(look, text, _HOST_FIRST) for look in looks]
     try:
         with HostLock("restart containers that lost their GPUs", lock_path, _LOCK_WAIT_S):
             return repaired(engine, looks, limit_s, grace_s)
     except LockHeldError as held:
-        return [_left(look, f"not restarted: {held}") for look in looks]
+        return [_left(look, f"not restarted: {held}", _AGAIN_LATER) for look in looks]
 
 
 def _host_fault(run: Run, limit_s: float) -> str:
@@ -248,11 +254,13 @@ def _host_fault(run: Run, limit_s: float) -> str:
     return "" if answer.seen else "it lists no card"
 
 
-def _left(look: InsideLook, why: str) -> InsideLook:
+def _left(look: InsideLook, why: str, remedy: str = "") -> InsideLook:
+    """A look that stays lost, with the reason. remedy: instead of what is said of a container that nobody restarted."""
     if look.state != "lost":
         return look
     text = f"{look.text}; {why}"
-    return replace(look, text=text, findings=tuple(replace(one, message=text) for one in look.findings))
+    told = tuple(replace(one, message=text, remedy=remedy or one.remedy) for one in look.findings)
+    return replace(look, text=text, findings=told)
 
 
 def _restarted(engine: ContainersEngine, look: InsideLook, limit_s: float, grace_s: int) -> InsideLook:
@@ -270,14 +278,16 @@ def _restarted(engine: ContainersEngine, look: InsideLook, limit_s: float, grace
         return replace(look, state="hung", text=text, findings=(finding("compose.container_wedged", subject, text),))
     after = next(iter(container_from_api(data).of(ContainerRecord)), None) if data is not None else None
     if after is None or not after.running:
-        return replace(_left(look, "it was restarted and does not run"), restarted=True)
+        remedy = _NOT_UP.replace("NAME", name)
+        return replace(_left(look, "it was restarted and does not run", remedy), restarted=True)
     again = _look(engine, after, limit_s)
     if again.state == "ok":
         text = f"{name} had lost its GPUs, was restarted and sees {len(again.seen)} card(s) again"
-        told = finding("gpu.container_lost_device", subject, text, {"before": look.text}, severity="warning")
+        told = finding("gpu.container_lost_device", subject, text, {"before": look.text}, _SEES_AGAIN, "warning")
         return replace(again, text=text, restarted=True, findings=(told,))
     text = f"{again.text}; a restart did not help"
-    changed = tuple(replace(one, message=text) for one in again.findings or look.findings)
+    remedy = _RECREATE if again.state == "lost" else ""
+    changed = tuple(replace(one, message=text, remedy=remedy or one.remedy) for one in again.findings or look.findings)
     return replace(again, text=text, restarted=True, findings=changed)
 
 
