@@ -90,7 +90,7 @@ class GpuProcess(Record):
 CARD_KINDS: dict[str, Callable[[str], Any]] = {
     **{one.name: str for one in fields(GpuCard) if one.type == "str | None"},
     **{one.name: values.mib for one in fields(GpuCard) if one.name.endswith("_mib")},
-    **{one.name: values.watts for one in fields(GpuCard) if one.name.endswith("_watts")},
+    **{one.name: values.card_watts for one in fields(GpuCard) if one.name.endswith("_watts")},
     **{one.name: values.number for one in fields(GpuCard) if one.name.endswith(("_percent", "_c"))},
     "index": lambda text: int(text) if text.isdigit() and len(text) < 6 else None,
     "bus_id": values.bus_id,
@@ -110,10 +110,15 @@ def card_from_cells(cells: dict[str, Cell], default_reason: str, **extra: Any) -
     for name, one in cells.items():
         value = CARD_KINDS[name](one.text) if one.text is not None else None
         if value is None:
-            reasons[name] = one.reason or f"not understood: {one.text}"
+            reasons[name] = one.reason or _not_taken(one.text or "")
         else:
             found[name] = value
     return with_reasons(GpuCard(**found, **extra), reasons, default_reason)
+
+
+def _not_taken(text: str) -> str:
+    """Why a printed text is no value: watts that no card draws are a number all the same."""
+    return f"printed as {text}" if values.watts(text) is not None else f"not understood: {text}"
 
 
 def subject_of(card: GpuCard | None = None, index: int | None = None, bus: str | None = None) -> str:
@@ -145,9 +150,9 @@ def card_findings(card: GpuCard, cells: dict[str, Cell]) -> list[Finding]:
         )
     found.extend(_limit_findings(card, cells, subject, where))
     refused = {
-        name: one.reason
+        name: card.unknown[name]
         for name, one in cells.items()
-        if one.text is None and one.reason != "empty" and name not in errors
+        if name in card.unknown and one.reason != "empty" and name not in errors
     }
     if refused:
         message = "no value for {}".format(", ".join(sorted(refused)))
@@ -158,12 +163,20 @@ def card_findings(card: GpuCard, cells: dict[str, Cell]) -> list[Finding]:
 def _limit_findings(card: GpuCard, cells: dict[str, Cell], subject: str, where: dict[str, Any]) -> list[Finding]:
     """A card that has no settable limit: the limits were asked for and none has a value."""
     limits = [n for n in ("power_limit_watts", "max_power_limit_watts", "min_power_limit_watts") if n in cells]
-    if not limits or any(cells[name].text is not None or cells[name].is_error for name in limits):
+    if not limits or any(getattr(card, name) is not None or cells[name].is_error for name in limits):
         return []
-    reason = cells[limits[0]].reason
-    message = f"power cap unsupported on {card.uuid or card.bus_id or subject}: its limits read {reason}"
+    reason = card.unknown[limits[0]]
+    said = reason.removeprefix("printed as ")
+    message = f"power cap unsupported on {card.uuid or card.bus_id or subject}: its limits read {said}"
     evidence = {**where, "reason": reason, "draw_watts": card.power_draw_watts}
     return [finding("gpu.power_limit_unsupported", subject, message, evidence, severity="warning")]
+
+
+def not_all_listed(attached: int, listed: int) -> Finding:
+    """A report of fewer cards than the driver has: it was asked for some, or it stopped at one."""
+    message = f"{attached} cards are attached, {listed} listed (fine when -i asked for some)"
+    evidence = {"attached": attached, "listed": listed}
+    return finding("gpu.not_listed", "tool:nvidia-smi", message, evidence, severity="warning")
 
 
 def _some(errors: dict[str, str]) -> str:

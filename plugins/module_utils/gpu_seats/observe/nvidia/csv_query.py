@@ -65,6 +65,7 @@ _ASKED = re.compile(
 )
 _UUID_CELL = re.compile(rf"^{values.UUID}$")
 _BUS_CELL = re.compile(rf"^{values.BUS_ID}$")
+_BRACKETED_CELL = re.compile(r"^\[[A-Za-z][A-Za-z /]+\]$")
 _DATE_CELL = re.compile(r"^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d")
 
 
@@ -207,7 +208,7 @@ def _guessed(rows: list[str]) -> Parsed:
         findings=[finding("parse.columns_unknown", "tool:nvidia-smi", message, {"row": first_line(rows[0])})]
     )
     for line in rows:
-        printed = [one.strip() for one in line.split(", ")]
+        printed = [one.strip() for one in line.split(",")]
         by_field: dict[str, Cell] = {}
         for position, one in enumerate(printed):
             if _UUID_CELL.match(one):
@@ -217,7 +218,10 @@ def _guessed(rows: list[str]) -> Parsed:
             elif position == 0 and one.isdigit() and len(one) < 3:
                 by_field["index"] = Cell(one)
         other = {f"column {n + 1}": one for n, one in enumerate(printed)}
-        parsed.records.append(card_from_cells(by_field, "column not named", other=other))
+        card = card_from_cells(by_field, "column not named", other=other)
+        parsed.records.append(card)
+        unnamed = {f"column {n + 1}": cell(one) for n, one in enumerate(printed)}
+        parsed.findings.extend(card_findings(card, {name: one for name, one in unnamed.items() if one.is_error}))
     count = GpuInventory("csv-gpu", len(rows))
     parsed.records.insert(0, with_reasons(count, {"driver_version": "column not named"}))
     return parsed
@@ -227,7 +231,6 @@ def looks_like_rows(lines: list[str]) -> bool:
     """Whether lines without a header are rows of a query: they hold an id, a date or a bracketed value."""
     if not lines:
         return False
-    cells = [one.strip() for one in lines[0].split(", ")]
-    return (
-        any(_UUID_CELL.match(one) or _BUS_CELL.match(one) or _DATE_CELL.match(one) for one in cells) and len(cells) > 1
-    )
+    cells = [one.strip() for one in lines[0].split(",")]
+    known = (_UUID_CELL, _BUS_CELL, _DATE_CELL, _BRACKETED_CELL)
+    return len(cells) > 1 and any(pattern.match(one) for one in cells for pattern in known)

@@ -94,17 +94,19 @@ def parse_topology(text: str) -> Parsed:
 
 
 def looks_like_monitor(text: str) -> bool:
-    return re.search(r"^#\s*(?:Date\s+Time\s+)?gpu\b", text, re.MULTILINE) is not None
+    return re.search(r"^#\s*(?:Date,?\s*Time,?\s*)?gpu\b", text, re.MULTILINE) is not None
 
 
 def parse_monitor(text: str) -> Parsed:
-    """Rows of ``dmon`` (samples) and ``pmon`` (processes) by their ``# gpu`` header."""
+    """Rows of ``dmon`` (samples) and ``pmon`` (processes) by their ``# gpu`` header, also with ``--format csv``."""
     parsed = Parsed()
     columns: list[str] = []
+    is_csv = re.search(r"^#\s*(?:Date,\s*Time,\s*)?gpu,", text, re.MULTILINE) is not None
     for line in text.splitlines():
-        words = line.split()
+        words = line.replace(",", " ").split() if is_csv else line.split()
         if line.startswith("#"):
-            names = line.lstrip("# ").split()
+            names = [one for one in words if one != "#"]
+            names[:1] = [one.lstrip("#") for one in names[:1]]
             columns = names if "gpu" in names else columns
         elif words and columns and len(words) >= len(columns) - 1:
             row: dict[str, str | None] = {name: (None if word == "-" else word) for name, word in zip(columns, words)}

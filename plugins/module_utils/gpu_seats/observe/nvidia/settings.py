@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ...findings import Finding, finding
-from ..records import Parsed, Record
+from ..records import Parsed, Record, unrecognised
 from . import values
 
 _GPU = rf"(?:GPU:?\s*(?P<bus>{values.BUS_ID}))"
 _CHANGED = re.compile(rf"Power limit for {_GPU} was set to (?P<to>[\d.]+) W from (?P<from>[\d.]+) W", re.IGNORECASE)
 _NOT_SUPPORTED = re.compile(
-    rf"Changing power management limit is not supported(?: in current scope)?(?: for)?\s*(?:{_GPU})?", re.IGNORECASE
+    r"(?:Changing|Setting) (?P<what>power (?:management )?limit|persistence mode) is not supported"
+    rf"(?: in current scope)?(?: for| on)?\s*(?:{_GPU})?",
+    re.IGNORECASE,
 )
 _OUT_OF_RANGE = re.compile(
     r"Provided power limit (?P<wanted>[\d.]+) W is not a valid power limit which should be between "
@@ -42,6 +44,9 @@ _CLOSING = re.compile(
 )
 _ENDED_EARLY = re.compile(r"^Terminating early due to previous errors?\.?$", re.IGNORECASE)
 _RESET = re.compile(r"^GPU \S+ was successfully reset")
+_REFUSING = re.compile(
+    r"\b(?:not|unable|fail(?:ed|s|ure)?|error|cannot|can't|invalid|refused|denied|lost|requires)\b", re.IGNORECASE
+)
 _WARNING_REST = re.compile(
     r"default as soon as driver unloads|cuda application terminates|switch to get more|enable persistence"
 )
@@ -87,30 +92,37 @@ def persistence_warning(line: str) -> Finding | None:
 def parse_settings(text: str) -> Parsed:
     """Changes as records, refusals as findings; "All done." with neither is a finding of its own."""
     parsed = Parsed()
-    said_done = ended_early = False
-    for line in (one.strip() for one in text.splitlines() if one.strip()):
+    resets: list[str] = []
+    others: list[str] = []
+    lines = [one.strip() for one in text.splitlines() if one.strip()]
+    for line in lines:
         record, problem = _change(line), _refusal(line)
-        ended_early = ended_early or _ENDED_EARLY.match(line) is not None
         if record is not None:
             parsed.records.append(record)
         elif problem is not None:
             parsed.findings.append(problem)
         elif _RESET.search(line):
-            parsed.notes.append(line)
-            said_done = False
-        elif _CLOSING.match(line) and not parsed.notes:
-            said_done = said_done or line.lower().startswith("all done")
-        elif not _WARNING_REST.search(line):
-            parsed.notes.append(line)
-    if said_done and not parsed.records and not parsed.findings:
+            resets.append(line)
+        elif not _CLOSING.match(line) and not _WARNING_REST.search(line):
+            others.append(line)
+    parsed.notes = [*resets, *others]
+    parsed.findings += _of_other_lines(others, bool(parsed.records or parsed.findings or resets))
+    said_done = any(line.lower().startswith("all done") for line in lines)
+    if said_done and not parsed.records and not parsed.findings and not resets:
         message = 'nvidia-smi printed "All done." but names no card that it changed'
         parsed.findings.append(
             finding("gpu.setting_no_effect", "tool:nvidia-smi", message, {"text": text.strip()[:200]})
         )
-    if ended_early and not parsed.findings:
+    if any(_ENDED_EARLY.match(line) for line in lines) and not parsed.findings:
         message = "nvidia-smi ended early because of an error that it did not name: some cards may not be set"
         parsed.findings.append(finding("command.failed", "tool:nvidia-smi", message, {"text": text.strip()[-200:]}))
     return parsed
+
+
+def _of_other_lines(lines: list[str], is_answered: bool) -> list[Finding]:
+    """A line that nobody knows is a refusal where it reads like one, or where nothing else was said."""
+    told = [line for line in lines if _REFUSING.search(line) or not is_answered]
+    return [unrecognised("nvidia-smi", told[0])] if told else []
 
 
 def _change(line: str) -> Record | None:
@@ -145,6 +157,9 @@ def _refusal(line: str) -> Finding | None:
         return finding("gpu.power_limit_refused", _subject(match), message, facts)
     match = _NOT_SUPPORTED.search(line)
     if match:
+        if match.group("what").lower() == "persistence mode":
+            message = "could not set the persistence mode: not supported"
+            return finding("gpu.persistence_refused", _subject(match), message, evidence)
         message = "power cap unsupported: this card's limit can't be changed (nvidia-smi still exits with 0)"
         return finding("gpu.power_limit_unsupported", _subject(match), message, evidence)
     match = _FAILED.search(line)
@@ -164,6 +179,8 @@ def _code_of(reason: str, what: str) -> str:
     """The code for why a card took no setting."""
     if "gpu is lost" in reason:
         return "gpu.lost"
+    if "requires reset" in reason:
+        return "gpu.reset_required"
     if "permission" in reason:
         return "gpu.permission_denied"
     if "persistence" in what:

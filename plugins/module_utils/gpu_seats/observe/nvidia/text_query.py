@@ -8,7 +8,7 @@ from typing import Any
 
 from ..records import Parsed, with_reasons
 from . import values
-from .cards import GpuInventory, GpuProcess, card_findings, card_from_cells, process_of_report
+from .cards import GpuInventory, GpuProcess, card_findings, card_from_cells, not_all_listed, process_of_report
 from .values import Cell, cell
 
 _GPU_LINE = re.compile(rf"^GPU\s+({values.BUS_ID})\s*$")
@@ -46,6 +46,7 @@ _POWER_KEYS = {
 }
 _OTHER_POWER = ("Module Power Readings", "GPU Memory Power Readings")
 """Power of more or less than the card: a superchip's whole module, the card's memory alone."""
+_POWER_SECTION = re.compile(r"^\s*(?:GPU )?Power Readings\s*$")
 _MAX_NODES = 20000
 
 
@@ -76,7 +77,7 @@ class _Node:
 
 
 def looks_like_text_query(text: str) -> bool:
-    return "NVSMI LOG" in text or re.search(rf"^GPU\s+{values.BUS_ID}\s*$", text, re.MULTILINE) is not None
+    return "NVSMI LOG" in text or any(_GPU_LINE.match(line) or _POWER_SECTION.match(line) for line in text.splitlines())
 
 
 def _outline(lines: list[str]) -> _Node:
@@ -102,26 +103,39 @@ def _outline(lines: list[str]) -> _Node:
 def parse_text_query(text: str) -> Parsed:
     """All cards of the report; values by the names that drivers 418 to 610 give them."""
     head: list[str] = []
-    cards: list[tuple[str, list[str]]] = []
+    cards: list[tuple[str | None, list[str]]] = []
     for line in text.splitlines():
         match = _GPU_LINE.match(line)
         if match:
             cards.append((match.group(1), []))
+        elif _POWER_SECTION.match(line) and (not cards or cards[-1][0] is None):
+            cards.append((None, [line]))  # a part of a report without its cards' names
         elif line.strip():
             (cards[-1][1] if cards else head).append(line)
     top = _outline(head)
     version = values.version(top.at("KMD Version")) or values.version(top.at("Driver Version"))
     cuda = values.version(top.at("CUDA UMD Version")) or values.version(top.at("CUDA Version"))
     attached = (top.at("Attached GPUs") or "").strip()
-    count = int(attached) if attached.isdigit() and len(attached) < 6 else (len(cards) or None)
-    parsed = Parsed([with_reasons(GpuInventory("text-query", count, version, cuda), {})])
+    named = [bus for bus, _ in cards if bus is not None]
+    count = int(attached) if attached.isdigit() and len(attached) < 6 else (len(named) or None)
+    reasons = {"card_count": "a part of a report, without the names of its cards"} if cards and not named else {}
+    parsed = Parsed([with_reasons(GpuInventory("text-query", count, version, cuda), reasons)])
+    if len(cards) < (count or 0) and cards:
+        parsed.findings.append(not_all_listed(count or 0, len(cards)))
     for bus, lines in cards:
-        parsed.add(_card(bus, _outline(lines), version))
+        parsed.add(_card(bus, _outline(_indented(lines)), version))
     return parsed
 
 
-def _cells(bus: str, tree: _Node) -> dict[str, Cell]:
-    cells = {"bus_id": Cell(bus)}
+def _indented(lines: list[str]) -> list[str]:
+    """The lines; pairs below their heading where somebody took the indentation away."""
+    if any(line[:1].isspace() for line in lines):
+        return lines
+    return [f"    {line}" if _PAIR.match(line) else line for line in lines]
+
+
+def _cells(bus: str | None, tree: _Node) -> dict[str, Cell]:
+    cells = {} if bus is None else {"bus_id": Cell(bus)}
     for name, paths in _PATHS.items():
         printed = next((found for path in paths if (found := tree.at(path)) is not None), None)
         if printed is not None:
@@ -136,7 +150,7 @@ def _cells(bus: str, tree: _Node) -> dict[str, Cell]:
     return cells
 
 
-def _card(bus: str, tree: _Node, driver: str | None) -> Parsed:
+def _card(bus: str | None, tree: _Node, driver: str | None) -> Parsed:
     cells = _cells(bus, tree)
     if driver:
         cells["driver_version"] = Cell(driver)

@@ -26,6 +26,8 @@ _MEMORY_MIB = {
     "GB": 1024.0,
 }
 _POWER_W = {"": 1.0, "W": 1.0, "MW": 0.001}
+_NO_CARD_WATTS = 65535.0
+"""No card, and no module of several, takes as much: it is a counter with all bits set."""
 _BUS_ID = re.compile(
     r"(?:PCI:)?(?P<domain>[0-9A-Fa-f]{1,8}):(?P<bus>[0-9A-Fa-f]{1,2}):(?P<device>[0-9A-Fa-f]{1,2})(?:\.(?P<function>[0-9A-Fa-f])?)?"
 )
@@ -83,6 +85,15 @@ def mib(text: str) -> float | None:
 def watts(text: str) -> float | None:
     """``"275.00 W"`` or ``"275.00"`` -> 275.0; None for text that is no power."""
     return _scaled(text, _POWER_W)
+
+
+def card_watts(text: str) -> float | None:
+    """Like `watts`, for what a card draws or is limited to; None for what drivers print where they have no value.
+
+    That is 0 (NVML says success and gives 0), and -1 or 4294967.29 W (32 bits of milliwatts, all set).
+    """
+    value = watts(text)
+    return value if value is not None and 0 < value < _NO_CARD_WATTS else None
 
 
 def number(text: str) -> float | None:

@@ -11,7 +11,15 @@ from ...findings import finding
 from ..jsontext import truncated
 from ..records import Parsed, with_reasons
 from . import values
-from .cards import GpuInventory, GpuProcess, card_findings, card_from_cells, process_of_report, subject_of
+from .cards import (
+    GpuInventory,
+    GpuProcess,
+    card_findings,
+    card_from_cells,
+    not_all_listed,
+    process_of_report,
+    subject_of,
+)
 from .values import Cell, cell
 
 _PATHS = {
@@ -95,9 +103,7 @@ def _from_root(root: ElementTree.Element) -> Parsed:
     reasons = {"driver_version": driver.reason or "not a version", "cuda_version": cuda.reason or "not a version"}
     parsed = Parsed([with_reasons(inventory, reasons)])
     if count > len(cards):
-        message = f"{count} cards are attached, {len(cards)} listed (fine when -i asked for some)"
-        evidence = {"attached": count, "listed": len(cards)}
-        parsed.findings.append(finding("gpu.not_listed", "tool:nvidia-smi", message, evidence, severity="warning"))
+        parsed.findings.append(not_all_listed(count, len(cards)))
     for element in cards:
         parsed.add(_card(element, version))
     return parsed
