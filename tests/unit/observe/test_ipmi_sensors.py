@@ -229,12 +229,14 @@ ROLES = {
     "system": "Pwr Consumption|PW Consumption|System Level|Power Meter|SYS_POWER|SystemTotalPower|POWER_USAGE"
     "|Total_Power|Sys Power|System Power|Total Power|total_power|System Board Pwr Consumption|Chassis Power|Input Power"
     "|Power"
-    "|PSU Total Power|Sys Total Power|Node Power|Total Power Out|PWR_SYSTEM",
-    "psu_input": "PS1 Input Power|PS 1 Input|PSU1_PIN|PSU0_PIN|PSU1 PIN|PSU1 Power In|PSU_1_AC_In_Pwr|PS2_Input_Power",
+    "|PSU Total Power|Sys Total Power|Node Power|Total Power Out|PWR_SYSTEM|AC Input Power|PWR_IN|TOTAL_PIN|/SYS/VPS"
+    "|Current Power|System Wattage",
+    "psu_input": "PS1 Input Power|PS 1 Input|PSU1_PIN|PSU0_PIN|PSU1 PIN|PSU1 Power In|PSU_1_AC_In_Pwr|PS2_Input_Power"
+    "|PSU1PowerIn",
     "psu_output": "PS 1 Output|PSU1_Pout|PSU1 POUT|PSU1 Power Out|PSU_2_DC_Out_Pwr",
-    "psu": "Power Supply 1|PS1 Power|PWR_PSU0|Power1|PSU1 Total Power",
+    "psu": "Power Supply 1|PS1 Power|PWR_PSU0|Power1|PSU1 Total Power|PMBPower1",
     "component": "CPU_Power|CPU0_Power|Memory_Power|FAN_Power|GPU Power|SW1_Power|GPU Total Power|CPU1 Total Power"
-    "|Disk_Power|HSC Input Power|MB_P12V_INA219_O|Total GPU Power|P1 Power",
+    "|Disk_Power|HSC Input Power|MB_P12V_INA219_O|Total GPU Power|P1 Power|/SYS/MB/VPS|Node1 Power",
     "other": "AvgPwrIns1|Sys Pwr Cap|Peak Power|Power Limit|Max Power",
 }
 

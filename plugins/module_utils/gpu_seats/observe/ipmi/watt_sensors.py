@@ -31,7 +31,7 @@ _NOT_A_DRAW = re.compile(
     r"|available|policy|reserve\w*|saving|accum\w*)\b"
 )
 _SUPPLY = re.compile(
-    r"^(?:pwr )?(?:ps|psu|pws|pwrsupply|power supply|pwr supply|pdu)(?: ?\d+| ?[a-d])?\b|\b(?:psu|ps) ?\d+\b"
+    r"^(?:pwr )?(?:ps|psu|pmb(?:us)?(?: ?power)?|pws|pwrsupply|power supply|pwr supply|pdu)(?: ?\d+| ?[a-d])?\b|\b(?:psu|ps) ?\d+\b"
     r"|^(?:input |output )?power ?\d+$|^input power \d+$"
 )
 _ALL_SUPPLIES = re.compile(r"\btotal (?:of )?(?:psus?|power supplies)\b|\b(?:psus?|power supply) total\b|\ball psus?\b")
@@ -53,7 +53,10 @@ _SYSTEM = (
         r"\b(?:system|sys|chassis|server|host|platform|machine)(?: board)?(?: input| ac)? (?:power|pwr|pw|watts?)\b"
     ),
     re.compile(r"\b(?:power|pwr) (?:system|sys|total|chassis|server)\b"),
-    re.compile(r"^(?:ac |input |node )?(?:power|pwr|watts?|power in|power input|pin)$"),
+    re.compile(r"^(?:ac |input |ac input |node )?(?:power|pwr|watts?|(?:power|pwr) in(?:put)?|pin)$"),
+    re.compile(r"^(?:total|system|sys) (?:pin|output (?:power|pwr)|wattage)$"),
+    re.compile(r"^(?:cur|current|instant|instantaneous|present) (?:power|pwr|watts?)$"),
+    re.compile(r"^(?:sys )?vps$"),
 )
 """Names for the whole machine, the surest first; matched against the name in plain words."""
 
@@ -77,7 +80,7 @@ def role_of(name: str) -> str:
 
 def plain_words(name: str) -> str:
     """``SystemTotalPower``, ``PSU1_Power-In`` -> ``system total power``, ``psu1 power in``."""
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|[_\-./()]+", " ", name)
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=\d)(?=[A-Z][a-z])|[_\-./()]+", " ", name)
     return " ".join(spaced.lower().split())
 
 
