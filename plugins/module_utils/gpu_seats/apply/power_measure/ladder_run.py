@@ -180,12 +180,12 @@ class LadderRun:
     def _outer_reason(self) -> Finding | None:
         """Why the run ends although the watts are fine."""
         host = f"host:{self.plan.host}"
+        if self.is_ended():
+            return finding("power.measure_ended", host, "the measurement was told to end")
         for end in self.keeper.ended():
             said = f": {' '.join(end.text.split())[-300:]}" if end.text else ", it printed nothing"
             message = f"{end.name} ended by itself with rc {end.rc} before its step did{said}"
             return finding("power.load_ended", host, message, {"load": end.name, "rc": end.rc})
-        if self.is_ended():
-            return finding("power.measure_ended", host, "the measurement was told to end")
         if self.lease.word() == STOP:
             return finding("power.measure_ended", host, "the run on the controller was ended")
         age_s, times = self.lease.age_s(), self.plan.times

@@ -29,6 +29,7 @@ _POLL_S = 0.2
 _KEPT_BYTES = 2000
 _MOST_READS = 64
 _MESSAGE_BYTES = 65536
+_NOT_OURS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @dataclass(frozen=True)
@@ -168,8 +169,9 @@ class _Keeper:
 
     def run(self) -> None:
         """Until the watcher is gone or closes; every load is then ended."""
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        # whoever ends a whole group or unit means the watcher too, and that one ends the loads in order
+        for number in _NOT_OURS:
+            signal.signal(number, signal.SIG_IGN)
         self._libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         try:
             while self._is_watched():
@@ -237,7 +239,8 @@ class _Keeper:
             os.dup2(output, 1)
             os.dup2(output, 2)
             self._orders.close()
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            for number in _NOT_OURS:
+                signal.signal(number, signal.SIG_DFL)
             if "task" in order:
                 os.close(failing)
                 code = self._tasks[order["task"]](order["argument"])

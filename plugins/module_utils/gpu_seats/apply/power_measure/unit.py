@@ -39,7 +39,8 @@ def start_unit(run: Run, argv: Sequence[str], limit_s: float) -> None:
         raise UnitError("this host does not run systemd: nothing would end the load if its watcher hung")
     properties = {
         "Type": "exec",
-        "KillMode": "control-group",
+        # SIGTERM to the watcher alone, which ends the load and says so; what is left when it is gone gets SIGKILL
+        "KillMode": "mixed",
         "RuntimeMaxSec": f"{limit_s:.0f}",
         "TimeoutStopSec": "20",
         # a host short of memory must not lose the watcher before the load
