@@ -31,8 +31,8 @@ _NOT_A_DRAW = re.compile(
     r"|available|policy|reserve\w*|saving|accum\w*)\b"
 )
 _SUPPLY = re.compile(
-    r"^(?:pwr )?(?:ps|psu|pmb(?:us)?(?: ?power)?|pws|pwrsupply|power supply|pwr supply|pdu)(?: ?\d+| ?[a-d])?\b|\b(?:psu|ps) ?\d+\b"
-    r"|^(?:input |output )?power ?\d+$|^input power \d+$"
+    r"^(?:pwr )?(?:ps|psu|pmb(?:us)?(?: ?power)?|pws|pwrsupply|power supply|pwr supply|pdu)(?: ?\d+| ?[a-d])?\b"
+    r"|\b(?:psu|ps) ?\d+\b|^(?:input |output )?power ?\d+$|^input power \d+$"
 )
 _ALL_SUPPLIES = re.compile(r"\btotal (?:of )?(?:psus?|power supplies)\b|\b(?:psus?|power supply) total\b|\ball psus?\b")
 _INPUT = re.compile(r"\b(?:in|input|pin|inp|ac|ac in|power in|vac)\b|\bp ?in\d*\b|\bpin\d*\b")
