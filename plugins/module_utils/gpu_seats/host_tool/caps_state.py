@@ -12,7 +12,7 @@ from ..apply.gpu_limits.result import CapsResult
 from ..findings import Finding, finding
 
 DEFAULT_PATH = "/var/lib/gpu-seats/power/caps.json"
-_WHO_SET_IT = "It holds again. Find out what took it (journalctl --since): the driver loaded anew, or somebody's nvidia-smi -pl."
+_WHO_SET_IT = "It holds again. Find out what took it (journalctl --since): a driver loaded anew, or an nvidia-smi -pl."
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
