@@ -72,7 +72,7 @@ def test_docker_waits_for_the_caps_and_the_caps_for_the_driver_alone() -> None:
 @pytest.mark.parametrize("name", SERVICES)
 def test_units_are_confined_and_keep_the_cards(name: str) -> None:
     service = unit(name)["Service"]
-    assert {"NoNewPrivileges", "ProtectSystem", "ProtectHome"} <= set(service)
+    assert {"NoNewPrivileges", "ProtectSystem"} <= set(service)
     # each of these closes /dev/nvidia*, keeps the driver from being loaded, or takes /var from the state
     closing = {"PrivateDevices", "DevicePolicy", "DeviceAllow", "ProtectClock", "ProtectKernelModules", "RootDirectory"}
     assert not closing & set(service) and service["ProtectSystem"] == "full"
