@@ -12,11 +12,10 @@ from ..findings import Finding, finding
 from ..plan.gpus import listed_card
 from ..plan.power import site_power
 from ..plan.power.caps import DeclaredCap, declared_caps
+from ..plan.power.checks import LIMIT_CODES
 
 SeenCards = Sequence[Mapping[str, Any]]
 """Cards of a `host_info` or `power_look` result, as data."""
-
-_OF_DEVICES = ("power.over_absolute", "power.over_continuous", "power.over_possible")
 
 
 def seen_card(key: str, gpu: Gpu, cards: SeenCards) -> Mapping[str, Any] | None:
@@ -80,4 +79,4 @@ def power_findings(fleet: Fleet, host_name: str, cards: SeenCards | None) -> lis
     if not host.gpus or cards is None:
         return []
     site = site_power(fleet, host.site, limits={host_name: observed_limits(host, cards)})
-    return [*cap_findings(host, cards), *(one for one in site.findings if one.code in _OF_DEVICES)]
+    return [*cap_findings(host, cards), *(one for one in site.findings if one.code in LIMIT_CODES)]

@@ -66,6 +66,9 @@ class Caps(Record):
     )
     reason: str = Field(description="Why the cards are capped as they are")
 
+    def limit_of(self, card: str) -> float:
+        return self.cards.get(card, self.limit)
+
 
 class PowerLimits(Record):
     """Limits of one card as ``nvidia-smi -q -d POWER`` gives them. `max` is the firmware's ceiling, no target."""

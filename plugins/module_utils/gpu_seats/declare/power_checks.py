@@ -79,7 +79,7 @@ def _cap_problems(source: Source, host: Host) -> Iterator[Problem]:
     told: set[tuple[Path, str]] = set()
     for card, gpu in host.gpus.items():
         where: Path = (*path, "cards", card) if card in caps.cards else (*path, "limit")
-        for message, allowed, remedy in _limit_faults(caps, caps.cards.get(card, caps.limit), card, gpu):
+        for message, allowed, remedy in _limit_faults(caps, caps.limit_of(card), card, gpu):
             if (where, allowed) not in told:
                 told.add((where, allowed))
                 yield source.problem(where, message, allowed, remedy)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ...findings import Finding, finding
 from ..gpus import observed_card
+from .checks import LIMIT_CODES
 from .site import site_power
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from ...declare.host import Host
     from ..observed import Observed
 
-_LIMIT_CODES = ("power.over_absolute", "power.over_continuous", "power.over_possible")
 _LOAD_CODES = ("power.load_unknown", "power.not_on_a_circuit")
 
 
@@ -44,8 +44,7 @@ def admission_findings(
     found = [
         one
         for one in power.findings
-        if (one.code in _LIMIT_CODES and one.subject in devices)
-        or (one.code in _LOAD_CODES and one.subject in subjects)
+        if (one.code in LIMIT_CODES and one.subject in devices) or (one.code in _LOAD_CODES and one.subject in subjects)
     ]
     return [*found, *undeclared_card_findings(host, observed)]
 
@@ -59,12 +58,9 @@ def serving_cards(fleet: Fleet, host_name: str) -> set[str]:
 
 def enforced_limits(host: Host, observed: Observed | None) -> dict[str, float]:
     """Card -> the limit that it enforces now, where the host told."""
-    found = {}
-    for card, gpu in host.gpus.items() if observed is not None and observed.cards is not None else ():
-        listed = observed_card(gpu, card, observed.cards or ()) if observed is not None else None
-        if listed is not None and listed.limit_watts is not None:
-            found[card] = listed.limit_watts
-    return found
+    cards = observed.cards if observed is not None and observed.cards is not None else []
+    listed = {card: observed_card(gpu, card, cards) for card, gpu in host.gpus.items()}
+    return {card: one.limit_watts for card, one in listed.items() if one is not None and one.limit_watts is not None}
 
 
 def undeclared_card_findings(host: Host, observed: Observed | None) -> list[Finding]:

@@ -43,7 +43,7 @@ def declared_caps(host: Host) -> dict[str, DeclaredCap]:
             card=card,
             uuid=gpu.uuid,
             bus_id=gpu.bus_id,
-            limit_watts=caps.cards.get(card, caps.limit),
+            limit_watts=caps.limit_of(card),
             ceiling_watts=caps.ceiling,
             min_watts=gpu.power_limits.min if gpu.power_limits else None,
             default_watts=gpu.power_limits.default if gpu.power_limits else None,

@@ -24,6 +24,9 @@ _CODES = {
     "over_possible": "power.over_possible",
 }
 
+LIMIT_CODES = tuple(_CODES.values())
+"""Findings about a device that carries, or may carry, more than it should."""
+
 
 def device_subject(view: View, name: str) -> str:
     return f"site:{view.site.site}/circuit:{name}"

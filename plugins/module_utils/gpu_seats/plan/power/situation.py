@@ -54,7 +54,7 @@ def _planned(host: Host, card: str, loaded: bool, enforced: float | None) -> Pla
     known = host.gpus[card].power_limits
     limit, basis = (known.default, "stock limit") if known is not None else (None, "")
     if caps is not None:
-        limit, basis = caps.cards.get(card, caps.limit), "cap"
+        limit, basis = caps.limit_of(card), "cap"
     if enforced is not None and (limit is None or enforced > limit):
         limit, basis = enforced, "enforced limit"
     return PlannedCard(
