@@ -49,18 +49,26 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-cards: {description: Every card that answered., type: list, elements: dict, returned: always}
+cards:
+  description: Every card that answered, with what M(gpu_info) tells of it.
+  type: list
+  elements: dict
+  returned: always
 card_count: {description: How many there are; null where one was lost., type: int, returned: always}
 units:
   description: "How each unit stands, by name: load, active, sub, enabled, needs_reload, result."
   type: dict
   returned: always
 containers:
-  description: "Each container with GPUs: container, state (ok, lost, failing, hung, unknown, ended), text."
+  description: "Each container with GPUs: container, state (ok, lost, failing, hung, unknown, ended), text, seen."
   type: list
   elements: dict
   returned: always
-findings: {description: What could not be read., type: list, elements: dict, returned: always}
+findings:
+  description: What could not be read, and containers that do not see their cards.
+  type: list
+  elements: dict
+  returned: always
 """
 
 from ansible.module_utils.basic import AnsibleModule

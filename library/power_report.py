@@ -59,6 +59,8 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+host: {description: The host., type: str, returned: always}
+site: {description: Its site., type: str, returned: always}
 tree: {description: Devices and loads of the site., type: dict, returned: always}
 cards: {description: Cards of the host as M(power_verify) returned them., type: list, elements: dict, returned: always}
 bmc: {description: "What the BMC reads: watts, source, reason; null if not asked.", type: dict, returned: always}

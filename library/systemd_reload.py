@@ -50,7 +50,8 @@ EXAMPLES = r"""
 RETURN = r"""
 reloaded: {description: Whether systemd was reloaded., type: bool, returned: always}
 containers:
-  description: "Each container with GPUs: container, state (ok, lost, failing, hung, unknown, ended), text, restarted."
+  description:
+    - "Each container with GPUs: container, state (ok, lost, failing, hung, unknown, ended), text, seen, restarted."
   type: list
   elements: dict
   returned: always

@@ -130,10 +130,18 @@ ARGUMENTS = {
 
 
 def wanted_file(data):
-    mode = int(data["mode"], 8)
+    """Raises ValueError for a mode or a packed content that can't be read."""
+    path = data["path"]
+    try:
+        mode = int(data["mode"], 8)
+    except ValueError:
+        raise ValueError(f"{path}: mode {data['mode']!r} is no octal number; quote it, like '0644'") from None
     if data["content_zlib"] is None:
-        return WantedFile(data["path"], data["content"], mode)
-    return binary_file(data["path"], zlib.decompress(base64.b64decode(data["content_zlib"], validate=True)), mode)
+        return WantedFile(path, data["content"], mode)
+    try:
+        return binary_file(path, zlib.decompress(base64.b64decode(data["content_zlib"], validate=True)), mode)
+    except (ValueError, zlib.error) as error:
+        raise ValueError(f"{path}: content_zlib is not base64 of zlib: {error}") from error
 
 
 def main():
@@ -142,8 +150,8 @@ def main():
         files = [wanted_file(data) for data in module.params["files"]]
         units = [WantedUnit(**data) for data in module.params["units"]]
         done = bring_units(run, files, module.params["absent"], units, module.check_mode)
-    except (ValueError, zlib.error) as error:
-        module.fail_json(msg=f"a file's mode is no octal number, or its content_zlib can't be unpacked: {error}")
+    except ValueError as error:
+        module.fail_json(msg=str(error))
     except FileError as error:
         module.fail_json(msg=str(error), evidence=error.evidence())
     result = {"changed": done.changed, "diff": done.diff, **done.as_dict()}
