@@ -29,7 +29,6 @@ CHASSIS = {
     "ac-failed": "the last power down was caused by an AC failure",
     "cooling-fault": "a fan or cooling fault",
 }
-SUPPLY_CONDITIONS = ("failure", "ac-lost")
 
 
 def state_dir() -> Path:

@@ -22,7 +22,6 @@ from ..findings import Finding
 from ..observe.command import run
 from ..observe.records import first_line
 
-DEFAULT_DIRECTORY = "/etc/gpu-seats/alert-hooks.d"
 LIMIT_S = 30.0
 _LEFTOVER = re.compile(r"^\.|~$|\.(?:bak|orig|swp|disabled|dpkg-\w+|rpm\w+|ucf-\w+)$")
 
@@ -79,4 +78,4 @@ def _keys(kept: Any) -> set[Key]:
     return {(str(one[0]), str(one[1])) for one in rows if isinstance(one, (list, tuple)) and len(one) == 2}
 
 
-__all__ = ["DEFAULT_DIRECTORY", "call_hooks", "hooks_in"]
+__all__ = ["call_hooks", "hooks_in"]

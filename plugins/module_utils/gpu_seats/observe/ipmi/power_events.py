@@ -77,7 +77,6 @@ _BAD = re.compile(
 )
 _GOOD = re.compile(r"fully redundant|presence detected|power good|state (?:ok|good)|device enabled", re.IGNORECASE)
 _MENDS = re.compile(r"fully redundant", re.IGNORECASE)
-_NO_TIME = "a time that the BMC did not know"
 _REDUNDANCY = re.compile(r"redundan", re.IGNORECASE)
 
 
