@@ -30,6 +30,12 @@ KINDS: dict[str, FindingKind] = {
         "Cards stayed well below their caps, so the highest step is not the most that the host can draw.",
         "Measure again with a load that fills the cards (-e load_command=...), or more requests at once.",
     ),
+    "power.log_not_on_pool": FindingKind(
+        "info",
+        "Samples go to another disk than the pool that the host file names: below a pool that is not mounted, files are"
+        " hidden as soon as it is.",
+        "Look whether the pool is mounted (zpool status); power_measure_folder names another place.",
+    ),
     "power.log_torn": FindingKind(
         "info",
         "Lines of a sample file do not prove themselves: a run was cut off while it wrote. The other lines stand.",

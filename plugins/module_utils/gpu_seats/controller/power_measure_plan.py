@@ -111,7 +111,18 @@ def planned_measurement(
     )
     times = Times(**{**asdict(request.times), "top_s": request.ask_s})
     plan = MeasurePlan(host.host, folder_of(host, request), tuple(cards), steps, load, limits, times, dict(request.bmc))
-    return PlannedMeasurement(ladder, plan, [*notes, *ladder.findings])
+    return PlannedMeasurement(ladder, plan, [*notes, *_pool_findings(host, plan.folder, facts), *ladder.findings])
+
+
+def _pool_findings(host: Host, folder: str, facts: Mapping[str, Any]) -> list[Finding]:
+    """A folder below a declared pool whose mount is not there."""
+    mounts = [pool.mount for pool in host.pools.values() if pool.mount and pool.mount != "/"]
+    meant = next((mount for mount in mounts if f"{folder}/".startswith(f"{mount.rstrip('/')}/")), None)
+    if meant is None or str(facts["mount"]).startswith(meant):
+        return []
+    message = f"{folder} is on {facts['mount']}: no pool is mounted at {meant}"
+    evidence = {"folder": folder, "mount": facts["mount"], "declared": meant}
+    return [finding("power.log_not_on_pool", f"host:{host.host}", message, evidence)]
 
 
 def _wanted_cards(host: Host, cards: Sequence[str]) -> list[str]:
