@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from gpu_seats.observe.power_log import PowerLog, time_text
 from gpu_seats.plan.power.ladder import HostLimit
-from gpu_seats.report.power_plot import plot_of, write_plot
+from gpu_seats.report.power_plot import _tick_text, _ticks, plot_of, write_plot
 
 BEGAN = 1_800_000_000.0
 BREAKER = HostLimit("fv-20a", "breaker", 1770.0, 2250.0, 150.0, "words")
@@ -122,6 +122,15 @@ def test_png_and_svg_are_written_and_hold_their_words(tmp_path):
 @pytest.mark.parametrize("records", [[], [run()], [sample(0, draws=(), bmc=None)]])
 def test_hardly_anything_is_still_a_picture(tmp_path, records):
     assert all(path.exists() for path in write_plot(plot_of(PowerLog(records), [], "h"), tmp_path, "it"))
+
+
+@settings(deadline=None)
+@given(st.floats(0, 4e9), st.floats(0, 1e7))
+def test_ticks_are_few_round_and_within(first, span):
+    ticks = _ticks([first, first + span])
+    assert len(ticks) <= 10 and all(first <= at <= first + span for at in ticks)
+    assert len({_tick_text(at, ticks) for at in ticks}) == len(ticks)
+    assert span < 10 or len(ticks) >= 2
 
 
 @settings(deadline=None, max_examples=60)

@@ -24,6 +24,9 @@ Point = tuple[float, float]
 NAN = float("nan")
 _GAP_FACTOR = 3.0
 _LEAST_GAP_S = 15.0
+_DENSE = 2000
+"""So many points make a thick line a band."""
+_TICK_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400)
 # of Okabe and Ito: told apart by the colour-blind too
 _CARD_COLOURS = ("#56B4E9", "#009E73", "#CC79A7", "#E69F00", "#8C6BB1", "#B0BC3C", "#7F7F7F", "#A6761D")
 _CARDS, _BMC, _LIMIT, _SHADE, _STOP = "#0072B2", "#111111", "#D55E00", "#EEF2F6", "#B00020"
@@ -229,16 +232,21 @@ def _figure(plot: PowerPlot) -> Any:
 
     figure = Figure(figsize=(12.0, 6.6), facecolor="white")
     axes: Any = figure.add_axes((0.07, 0.17, 0.90, 0.70))
+    thick, thin = (2.4, 1.3) if len(plot.cards_total) < _DENSE else (1.2, 0.8)
     for number, (name, line) in enumerate(plot.cards.items()):
         colour = _CARD_COLOURS[number % len(_CARD_COLOURS)]
-        axes.plot(*_columns(line), color=colour, linewidth=1.3, label=f"card {name}", zorder=3)
-    axes.plot(*_columns(plot.cards_total), color=_CARDS, linewidth=2.4, label="all cards", zorder=4)
+        axes.plot(*_columns(line), color=colour, linewidth=thin, label=f"card {name}", zorder=3)
+    axes.plot(*_columns(plot.cards_total), color=_CARDS, linewidth=thick, label="all cards", zorder=4)
     if plot.bmc:
         marker = "." if sum(watts == watts for _, watts in plot.bmc) < 60 else ""
-        axes.plot(*_columns(plot.bmc), color=_BMC, linewidth=2.4, marker=marker, label="whole machine (BMC)", zorder=5)
+        axes.plot(
+            *_columns(plot.bmc), color=_BMC, linewidth=thick, marker=marker, label="whole machine (BMC)", zorder=5
+        )
     if plot.at_most:
         words = "at most, with supply loss"
-        axes.plot(*_columns(plot.at_most), color=_BMC, linewidth=1.0, linestyle=(0, (1, 1.5)), label=words, zorder=4)
+        axes.plot(
+            *_columns(plot.at_most), color=_BMC, linewidth=0.45 * thick, linestyle=(0, (1, 1.5)), label=words, zorder=4
+        )
     axes.set_ylim(0, plot.highest)
     _draw_steps(axes, plot)
     _draw_limits(axes, plot)
@@ -303,19 +311,13 @@ def _draw_stops(figure: Any, axes: Any, plot: PowerPlot) -> None:
 
 
 def _dress(figure: Any, axes: Any, plot: PowerPlot) -> None:
-    from matplotlib import dates
-
-    on_time: Any = dates  # its makers carry no types
     figure.text(0.07, 0.955, plot.title, fontsize=14, fontweight="bold", va="center")
     out = [one for one in plot.limits if one.watts > plot.highest]
     if out:
         words = "above the picture: " + "; ".join(one.text for one in out)
         figure.text(0.97, 0.02, words, fontsize=8, color=_LIMIT, ha="right", va="bottom")
-    times = [at for line in (plot.cards_total, plot.bmc) for at, _ in line]
-    span_s = max(times) - min(times) if times else 0.0
-    axes.xaxis.set_major_locator(on_time.AutoDateLocator(maxticks=9))
-    form = "%H:%M:%S" if span_s < 1800 else "%H:%M" if span_s < 86400 else "%m-%d %H:%M"
-    axes.xaxis.set_major_formatter(on_time.DateFormatter(form, tz=timezone.utc))
+    ticks = _ticks([at for line in plot.lines for at, _ in line])
+    axes.set_xticks([_moment(at) for at in ticks], [_tick_text(at, ticks) for at in ticks])
     axes.margins(x=0.01)
     axes.set_ylabel("watts")
     axes.set_xlabel("time (UTC)")
@@ -325,6 +327,30 @@ def _dress(figure: Any, axes: Any, plot: PowerPlot) -> None:
         axes.spines[side].set_visible(False)
     columns = len(axes.get_legend_handles_labels()[0])
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.11), ncol=min(columns, 8), frameon=False, fontsize=9.5)
+
+
+def _ticks(times: Sequence[float]) -> list[float]:
+    """Round times within `times`, at most nine."""
+    if not times:
+        return []
+    first, last = min(times), max(times)
+    step = next(
+        (one for one in _TICK_S if (last - first) / one <= 8), 86400 * max(1, round((last - first) / 8 / 86400))
+    )
+    at = first - first % step + (step if first % step else 0)
+    ticks = []
+    while at <= last:
+        ticks.append(at)
+        at += step
+    return ticks
+
+
+def _tick_text(at: float, ticks: Sequence[float]) -> str:
+    """The time; with the day where there is more than one, with seconds where they tell ticks apart."""
+    moment = _moment(at)
+    if ticks[-1] - ticks[0] >= 86400:
+        return f"{moment:%m-%d %H:%M}"
+    return f"{moment:%H:%M}" if all(one % 60 == 0 for one in ticks) else f"{moment:%H:%M:%S}"
 
 
 def _columns(line: Sequence[Point]) -> tuple[list[datetime], list[float]]:
