@@ -79,6 +79,6 @@ KINDS: dict[str, FindingKind] = {
     "power.measured_without_bmc": FindingKind(
         "warning",
         "The BMC gave no watts at the highest step, so only the cards were measured and the machine stays as declared.",
-        "Give the measurement a way to the BMC (power_measure_bmc) and run it again.",
+        "Give the host a way to its BMC (gpu_seats_bmc_user, gpu_seats_bmc_password_file) and measure again.",
     ),
 }
