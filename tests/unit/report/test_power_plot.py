@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from gpu_seats.observe.power_log import PowerLog, time_text
 from gpu_seats.plan.power.ladder import HostLimit
-from gpu_seats.report.power_plot import _tick_text, _ticks, plot_of, write_plot
+from gpu_seats.report.power_figure import _tick_text, _ticks, write_plot
+from gpu_seats.report.power_plot import plot_of
 
 BEGAN = 1_800_000_000.0
 BREAKER = HostLimit("fv-20a", "breaker", 1770.0, 2250.0, 150.0, "words")
@@ -144,7 +145,7 @@ def test_no_point_is_made_up(points):
 
 def test_matplotlib_is_not_imported_before_a_picture_is_drawn():
     code = (
-        "import sys, gpu_seats.cli.main as m, gpu_seats.report.power_plot, gpu_seats.controller.power_measure_result\n"
+        "import sys, gpu_seats.cli.main as m, gpu_seats.report.power_figure, gpu_seats.controller.power_measure_result\n"
         "m.command_parser()\n"
         "sys.exit('matplotlib' in sys.modules)\n"
     )

@@ -31,7 +31,8 @@ def run(chosen: argparse.Namespace, terminal: Terminal) -> Answer:
     from ..observe.power_log import read_power_log
     from ..plan.power.ladder import host_limits
     from ..plan.power.site import site_power
-    from ..report.power_plot import plot_of, write_plot
+    from ..report.power_figure import write_plot
+    from ..report.power_plot import plot_of
 
     try:
         log = read_power_log(chosen.log.read_bytes())

@@ -19,7 +19,9 @@ from ..plan.power.measurement import (
 )
 from ..plan.power.site import SitePower, site_power
 from ..report.finding_list import findings_text
+from ..report.power_figure import write_plot
 from ..report.power_measured import measured_text
+from ..report.power_plot import plot_of
 from ..report.terminal import PLAIN
 from .measured_host_file import host_file_change
 from .power_measure_follow import step_text
@@ -121,8 +123,6 @@ def shown_ladder(planned: PlannedMeasurement, facts: Mapping[str, Any], every_st
 
 
 def _written(folder: Path, name: str, log_text: str, log: PowerLog, limits: list[HostLimit], host: str) -> list[str]:
-    from ..report.power_plot import plot_of, write_plot
-
     folder.mkdir(parents=True, exist_ok=True)
     folder = folder.resolve()
     samples = folder / f"{name}.jsonl"
