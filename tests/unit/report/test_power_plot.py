@@ -145,7 +145,7 @@ def test_no_point_is_made_up(points):
 
 def test_matplotlib_is_not_imported_before_a_picture_is_drawn():
     code = (
-        "import sys, gpu_seats.cli.main as m, gpu_seats.report.power_figure, gpu_seats.controller.power_measure_result\n"
+        "import sys, gpu_seats.cli.main as m, gpu_seats.controller.power_measure_result\n"
         "m.command_parser()\n"
         "sys.exit('matplotlib' in sys.modules)\n"
     )
