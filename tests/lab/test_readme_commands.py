@@ -36,7 +36,9 @@ def test_the_readme_shows_every_verb() -> None:
         "status.yml",
         "retire-seat.yml",
         "playbooks/power.yml",
-        "gpu-seats power",
+        "playbooks/power-measure.yml",
+        "gpu-seats power ",
+        "gpu-seats power-plot",
         "lint",
         "plan",
         "render",
@@ -47,11 +49,24 @@ def test_the_readme_shows_every_verb() -> None:
         assert verb in text
 
 
+FILES = {
+    "out.txt": "nvidia-smi --query-gpu=index,uuid --format=csv",
+    # the tool is there since playbooks/power.yml, which the README shows before
+    "samples.jsonl": (
+        "python3 /usr/local/lib/gpu-seats/gpu-seats-host.pyz sample --every-s 1 --until-s 2 --out /run/readme.jsonl"
+        " && cat /run/readme.jsonl && rm /run/readme.jsonl"
+    ),
+}
+"""Files that commands read, and what writes them on the host."""
+
+
 @pytest.mark.parametrize("command", shown_commands())
 def test_a_command_of_the_readme_runs(command: str, tmp_path: Path) -> None:
-    if "out.txt" in command:
-        (tmp_path / "out.txt").write_text(_output_of_the_host("nvidia-smi --query-gpu=index,uuid --format=csv"))
-        command = command.replace("out.txt", str(tmp_path / "out.txt"))
+    for name, made_by in FILES.items():
+        if name in command:
+            (tmp_path / name).write_text(_output_of_the_host(made_by))
+            command = command.replace(name, str(tmp_path / name))
+    command = command.replace("--out plots", f"--out {tmp_path}")
     tool, *words = command.split()
     ended = subprocess.run(
         [str(BIN / tool), *words], cwd=PROJECT, capture_output=True, text=True, timeout=180, check=False
