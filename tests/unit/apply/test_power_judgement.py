@@ -56,9 +56,9 @@ def test_a_card_over_its_cap():
     assert judge.stop_reason(sample((294.0, 10.0))) is None, "the margin is for what a limit lets through for a moment"
     reason = judge.stop_reason(sample((10.0, 296.0)))
     assert (reason.code, reason.subject) == ("power.card_over_cap", "host:fv-ml1/gpu:1")
-    assert reason.message == "it draws 296 W, more than its cap of 275 W and 20 W on top"
+    assert reason.message == "card 1 draws 296 W, more than its cap of 275 W and 20 W on top"
     lost_cap = judge.stop_reason(sample((10.0, 10.0), limit=300.0))
-    assert lost_cap.code == "power.card_over_cap" and "enforced limit is 300 W" in lost_cap.message
+    assert lost_cap.code == "power.card_over_cap" and "card 0 enforces 300 W" in lost_cap.message
 
 
 def test_a_lost_card_stops_at_once_and_a_silent_one_at_the_second_time():

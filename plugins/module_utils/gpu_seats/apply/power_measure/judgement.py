@@ -84,23 +84,23 @@ class Judge:
     def _card_reason(self, card: Mapping[str, Any]) -> Finding | None:
         uuid, draw, limit = str(card["uuid"]), card.get("draw_watts"), card.get("limit_watts")
         cap, margin = self.plan.caps.get(uuid), self.plan.limits.margin_watts
-        name = f"gpu:{self.plan.name_of(uuid)}"
+        card_text, name = f"card {self.plan.name_of(uuid)}", f"gpu:{self.plan.name_of(uuid)}"
         evidence = {"uuid": uuid, "draw_watts": draw, "limit_watts": limit, "cap_watts": cap}
         if card.get("code") == "gpu.lost":
-            return self._finding("gpu.lost", str(card.get("why")), evidence, name)
+            return self._finding("gpu.lost", f"{card_text}: {card.get('why')}", evidence, name)
         if cap is not None and limit is not None and limit > cap + _LIMIT_SLACK_WATTS:
-            message = f"the enforced limit is {limit:.0f} W, the cap is {cap:.0f} W: the plan counted with the cap"
+            message = f"{card_text} enforces {limit:.0f} W, its cap is {cap:.0f} W: the plan counted with the cap"
             return self._finding("power.card_over_cap", message, evidence, name)
         if draw is None:
             self.misses[uuid] = self.misses.get(uuid, 0) + 1
             if self.misses[uuid] < _MISSES:
                 return None
             why = card.get("why") or "no reason given"
-            message = f"no draw in {self.misses[uuid]} samples in a row ({why}): nobody sees what it does under load"
+            message = f"{card_text} gave no draw in {self.misses[uuid]} samples in a row ({why}): nobody sees what it does"
             return self._finding("power.measure_blind", message, evidence, name)
         self.misses[uuid] = 0
         if cap is not None and draw > cap + margin:
-            message = f"it draws {draw:.0f} W, more than its cap of {cap:.0f} W and {margin:.0f} W on top"
+            message = f"{card_text} draws {draw:.0f} W, more than its cap of {cap:.0f} W and {margin:.0f} W on top"
             return self._finding("power.card_over_cap", message, evidence, name)
         return None
 
