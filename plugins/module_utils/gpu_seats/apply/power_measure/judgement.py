@@ -96,7 +96,8 @@ class Judge:
             if self.misses[uuid] < _MISSES:
                 return None
             why = card.get("why") or "no reason given"
-            message = f"{card_text} gave no draw in {self.misses[uuid]} samples in a row ({why}): nobody sees what it does"
+            row = f"{self.misses[uuid]} samples in a row"
+            message = f"{card_text} gave no draw in {row} ({why}): nobody sees what it does"
             return self._finding("power.measure_blind", message, evidence, name)
         self.misses[uuid] = 0
         if cap is not None and draw > cap + margin:
