@@ -20,6 +20,7 @@ from measured_host import UUIDS, plan_data
 
 from gpu_seats.apply.power_measure.plan import measure_plan
 from gpu_seats.apply.power_measure.progress import progress_of
+from gpu_seats.apply.power_measure.unit import STOPPED
 from gpu_seats.observe.power_log import epoch_of, read_power_log
 
 SMI = """#!/bin/sh
@@ -147,7 +148,7 @@ def test_told_to_end_it_ends_the_load_and_says_so_in_the_file(host):
     wait_for(lambda: in_step(host, 0, "settle"))
     process.terminate()
     said, _ = process.communicate(timeout=20)
-    assert process.returncode == 1 and said.startswith("power.measure_ended")
+    assert process.returncode == STOPPED and said.startswith("power.measure_ended")
     assert read(host).last("stop")["code"] == "power.measure_ended"
     assert read(host).last("end")["complete"] is False and load_pids(host) == []
 
@@ -157,7 +158,7 @@ def test_nobody_looks_and_it_ends_by_itself(host):
     wait_for(lambda: in_step(host, 0, "settle"))
     os.utime(host / "lease", (time.time() - 61, time.time() - 61))
     said, _ = process.communicate(timeout=20)
-    assert process.returncode == 1 and "nobody has looked for 60 s" in said
+    assert process.returncode == STOPPED and "nobody has looked for 60 s" in said
 
 
 def test_two_at_once_are_refused(host):
@@ -175,7 +176,7 @@ def test_a_load_over_the_threshold_is_ended_within_a_sample(host):
     limits = {"stop_at_watts": 800.0, "machine_watts": 400.0}
     process = started(host, hold_s=0.8, limits=limits)
     said, _ = process.communicate(timeout=60)
-    assert process.returncode == 1
+    assert process.returncode == STOPPED
     assert said == (
         "power.measure_over_threshold: cards 540 W + machine 400 W = 940 W is over the stop threshold of 800 W\n"
     )
@@ -189,7 +190,7 @@ def test_a_load_that_ends_by_itself_ends_the_run(host):
     load = {"command": ["sh", "-c", "echo no memory >&2; exit 3", "{uuid}"]}
     process = started(host, hold_s=0.6, load=load)
     said, _ = process.communicate(timeout=60)
-    assert process.returncode == 1 and "load of card 0 ended by itself with rc 3" in said and "no memory" in said
+    assert process.returncode == STOPPED and "load of card 0 ended by itself with rc 3" in said and "no memory" in said
 
 
 def test_orders_that_are_none_are_refused(host):

@@ -13,7 +13,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """0: every step was measured. 1: the load was stopped early. 2: not started."""
+    """0: every step was measured. 3: the load was stopped early. 2: not started."""
     from ..apply.power_measure.watcher import REFUSED, orders_of, watch
     from ..observe.bmc_reader import bmc_reader
 

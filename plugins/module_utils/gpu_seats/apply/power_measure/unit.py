@@ -12,6 +12,9 @@ from ...observe.command import CommandResult
 Run = Callable[[Sequence[str], float], CommandResult]
 
 UNIT = "gpu-seats-power-measure.service"
+STOPPED = 3
+"""Exit code of a watcher that ended the load before its time and wrote down why; Python's own for a fault is 1."""
+
 _LIMIT_S = 20.0
 _SYSTEMD = Path("/run/systemd/system")
 _RUNNING = ("active", "activating", "deactivating", "reloading")
@@ -46,6 +49,8 @@ def start_unit(run: Run, argv: Sequence[str], limit_s: float) -> None:
         # a host short of memory must not lose the watcher before the load
         "OOMScoreAdjust": "-900",
         "UMask": "0022",
+        # a load that the watcher ended is no failed unit, which monitoring would tell until the next boot
+        "SuccessExitStatus": str(STOPPED),
     }
     words = [f"--property={name}={value}" for name, value in properties.items()]
     description = "--description=Measurement of the host's power, with load on its cards"
@@ -70,4 +75,4 @@ def stop_unit(run: Run) -> None:
         raise UnitError(f"systemctl stop {UNIT} failed: {stopped.text.strip() or 'it said nothing'}")
 
 
-__all__ = ["UNIT", "UnitError", "UnitState", "start_unit", "stop_unit", "unit_state"]
+__all__ = ["STOPPED", "UNIT", "UnitError", "UnitState", "start_unit", "stop_unit", "unit_state"]

@@ -21,9 +21,10 @@ from .loads import TASKS
 from .log_file import LogFile
 from .plan import MeasurePlan, measure_plan
 from .progress import progress_of
+from .unit import STOPPED
 
-COMPLETE, STOPPED, REFUSED = 0, 1, 2
-"""Exit codes: every step measured, the load stopped early, not started."""
+COMPLETE, REFUSED = 0, 2
+"""Exit codes beside STOPPED: every step measured, not started."""
 
 _BMC_EVERY_S = 2.0
 _FIRST_BMC_S = 10.0
