@@ -15,6 +15,7 @@ from pathlib import Path
 PROJECT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
 LIMIT_S = 150
+CARDS_ONLY = ("-e", "picture= gpu_power_bmc_interface=none")  # a run of the power verb that need not show more
 
 _HEAD = re.compile(r"^(critical|error|warning|info) +(?:(\d+ times) |(\S+)  )(\S+)$")
 _OF_SUBJECT = re.compile(r"^(\S+): (.+(?:\n +.+)*)", re.MULTILINE)

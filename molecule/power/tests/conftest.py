@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from outside.caps import CAPPED, TIMER, WATCH
-from outside.plays import deployed, power
+from outside.plays import CARDS_ONLY, deployed, power
 
 
 @pytest.fixture(scope="session")
@@ -21,7 +21,7 @@ def capped(lab) -> Iterator[None]:
     """The caps hold before a module's tests, whatever the one before it left; no simulated failure stays on."""
     lab.clear_faults()
     if lab.limits() != CAPPED or lab.sh(f"systemctl is-active {TIMER}", ok=False) != "active":
-        ensured = power("-e", "picture=")
+        ensured = power(*CARDS_ONLY)
         assert ensured.rc == 0, ensured.out
     yield
     lab.clear_faults()

@@ -15,7 +15,7 @@ from functools import cache
 import pytest
 from outside.caps import CAPPED, TIMER, TOOL, WATCH
 from outside.lab_host import CARDS
-from outside.plays import Run, power
+from outside.plays import CARDS_ONLY, Run, power
 
 Runs = Callable[[str], Run]
 
@@ -139,7 +139,8 @@ def test_a_failure_of_a_card_is_its_finding_and_the_others_are_capped(runs: Runs
 @pytest.mark.parametrize("name", TOGETHER)
 def test_cards_that_are_whole_hold_their_cap_whatever_fails_beside_them(runs: Runs, name: str):
     run = runs(name)
-    assert run.card("3") == ("275 W", "275 W", "3.8 W", "set, was 300 W")
+    assert run.card("3")[:3] == ("275 W", "275 W", "3.8 W")
+    assert run.card("3")[3] in ("set, was 300 W", "holds")  # the minute's look may have been there first
     assert run.failing("host:fv-ml1/gpu:3") == set()
     assert not [one for one in run.findings if one.code == "gpu.no_devices"]
 
@@ -182,22 +183,6 @@ def test_without_driver_and_bmc_every_card_is_told_and_nothing_is_made_up(lab):
     run.says("the whole machine can't be measured (the BMC does not answer", "1,500 W is its worst case")
 
 
-def test_cards_that_swapped_their_index_change_nothing(lab, power_untouched):
-    """Protects: caps are kept by UUID; and a refused BMC login is told, while it costs no card its cap."""
-    assert power("-e", "picture=").rc == 0
-    assert lab.limits() == CAPPED
-    lab.sh("gpu-sim fault index-swap 2; bmc-sim fault wrong-password")
-    assert "GPU-5e7a0002" in lab.sh("nvidia-smi -L").splitlines()[0]
-    with power_untouched():
-        run = power("-e", "picture=")
-    lab.clear_faults()
-    assert run.changed == 0, run.out
-    assert [run.card(card)[3] for card in CARDS] == ["holds"] * 4
-    [failed] = [one for one in run.findings if one.severity in ("critical", "error")]
-    assert (failed.code, failed.subject) == ("bmc.auth_failed", "host:fv-ml1/bmc:access")
-    run.says("the whole machine can't be measured (the BMC refused the login")
-
-
 def test_cards_that_are_not_as_declared_get_no_wrong_limit(lab, scratch):
     """Protects: a strange card gets no cap of another; the card's own range counts before the declared one."""
     scratch.declare_host(
@@ -227,9 +212,24 @@ def test_cards_that_are_not_as_declared_get_no_wrong_limit(lab, scratch):
     assert "power.card_not_capped" in run.failing("host:fv-ml1/gpu:1")
     high = run.finding("gpu.power_limit_refused", "host:fv-ml1/gpu:2")
     assert "a cap of 350 W is above the 325 W that the card takes at most" in high.message
-    assert run.finding("bmc.busy").severity == "warning"
-    assert power("-e", "picture=").rc == 0
-    assert lab.limits() == CAPPED
+    assert run.finding("bmc.busy", "host:fv-ml1/bmc:power").severity == "info"
+    run.says("W by its BMC (a sensor)")
+
+
+def test_cards_that_swapped_their_index_change_nothing(lab, power_untouched):
+    """Protects: caps are kept by UUID; and a refused BMC login is told, while it costs no card its cap."""
+    healed = power(*CARDS_ONLY)
+    assert (healed.rc, lab.limits()) == (0, CAPPED), healed.out
+    lab.sh("gpu-sim fault index-swap 2; bmc-sim fault wrong-password")
+    assert "GPU-5e7a0002" in lab.sh("nvidia-smi -L").splitlines()[0]
+    with power_untouched():
+        run = power("-e", "picture=")
+    lab.clear_faults()
+    assert run.changed == 0, run.out
+    assert [run.card(card)[3] for card in CARDS] == ["holds"] * 4
+    [failed] = [one for one in run.findings if one.severity in ("critical", "error")]
+    assert (failed.code, failed.subject) == ("bmc.auth_failed", "host:fv-ml1/bmc:access")
+    run.says("the whole machine can't be measured (the BMC refused the login")
 
 
 # fault -> code, subject, the cards that are capped all the same

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from outside.caps import CAPS_UNIT
 from outside.lab_host import CARDS
-from outside.plays import Run, power
+from outside.plays import CARDS_ONLY, Run, power
 
 UNIT_FILE = f"/etc/systemd/system/{CAPS_UNIT}"
 LOST = "gpu.container_lost_device"
@@ -41,9 +41,18 @@ def told_of(run: Run, container: str) -> list[str]:
     return [one.severity for one in run.findings if (one.code, one.subject) == (LOST, subject)]
 
 
+def test_check_mode_says_that_it_would_reload_and_does_not(lab, seat, reload_due: str, power_untouched):
+    with power_untouched():
+        run = power("--check", "--diff", *CARDS_ONLY)
+    assert run.rc == 0, run.out
+    run.says("-# edited by hand", "Reload systemd and check the GPUs of containers] *** changed")
+    assert started(lab, seat) == reload_due
+    assert CARDS["2"] in lab.sh(f"docker exec {seat} nvidia-smi -L")
+
+
 def test_a_container_that_lost_its_gpus_is_restarted_and_told(lab, seat, reload_due: str):
     """Protects: the run that needs a reload is the run that repairs what it does. Health checks stay green."""
-    run = power("-e", "picture=")
+    run = power(*CARDS_ONLY)
     assert run.rc == 0, run.out
     run.says("RUNNING HANDLER [systemd_reload : Reload systemd and check the GPUs of containers]")
     assert told_of(run, seat) == ["warning"]
@@ -57,8 +66,8 @@ def test_a_container_that_lost_its_gpus_is_restarted_and_told(lab, seat, reload_
 def test_a_container_that_stays_broken_fails_the_run_and_keeps_no_other_from_its_repair(lab, seat, reload_due: str):
     lab.sh(STUBBORN)
     try:
-        run = power("-e", "picture=")
-        later = power("-e", "picture=")
+        run = power(*CARDS_ONLY)
+        later = power(*CARDS_ONLY)
     finally:
         lab.sh("docker rm --force stubborn; rm -r /root/broken")
     assert run.rc != 0
@@ -68,14 +77,3 @@ def test_a_container_that_stays_broken_fails_the_run_and_keeps_no_other_from_its
     # nothing is left to reload, and the container is not forgotten
     assert later.rc != 0 and "RUNNING HANDLER" not in later.out
     assert (told_of(later, "stubborn"), told_of(later, seat)) == (["error"], [])
-
-
-def test_check_mode_says_that_it_would_reload_and_does_not(lab, seat, reload_due: str, power_untouched):
-    with power_untouched():
-        run = power("--check", "--diff", "-e", "picture=")
-    assert run.rc == 0, run.out
-    run.says("-# edited by hand", "Reload systemd and check the GPUs of containers] *** changed")
-    assert started(lab, seat) == reload_due
-    assert CARDS["2"] in lab.sh(f"docker exec {seat} nvidia-smi -L")
-    lab.clear_faults()
-    assert power("-e", "picture=").rc == 0

@@ -101,7 +101,7 @@ def test_what_was_written_before_the_cut_is_there_after_it(cut_off: CutOff):
     assert len(cut_off.after) - len(records) <= 1
     times = [seconds(one) for one in records if one["kind"] == "sample"]
     slowest_s = max(later - earlier for earlier, later in zip(times, times[1:]))
-    assert len(times) > 10 and cut_off.cut_at_s - times[-1] < 2 * max(slowest_s, EVERY_S) + 1
+    assert len(times) > 4 and cut_off.cut_at_s - times[-1] < 2 * max(slowest_s, EVERY_S) + 1
 
 
 def test_the_load_does_not_outlive_the_cut_and_the_caps_are_back(lab, cut_off: CutOff):
@@ -164,7 +164,7 @@ def test_the_threshold_ends_the_load_with_the_sample_that_is_over_it(lab, resume
     assert run.rc != 0
     shown = run.finding("power.measure_over_threshold", "host:fv-ml1")
     assert "is over the stop threshold of 600 W" in shown.message and shown.remedy
-    assert loads(lab) == ""
+    assert loads(lab) == "" and lab.sh("systemctl --failed --no-legend --plain") == ""
     records = whole(lab.sh(f"cat {files(lab)[-1]}").split("\n"))
     under_load = [one for one in records if one["kind"] == "sample" and one["phase"] != "after"]
     assert [one["total_watts"] > 600 for one in under_load] == [False] * (len(under_load) - 1) + [True]
