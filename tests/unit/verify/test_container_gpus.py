@@ -253,6 +253,19 @@ class TestRepair:
         assert engine.restarted == [] and "a deploy" in checked.findings[0].message
 
 
+    def test_what_another_run_repaired_meanwhile_is_not_restarted_again(self, lock: str) -> None:
+        """Protects: two runs at once restart an engine, which loads for minutes, once and not twice."""
+        engine = Engine({"a": LOST, "b": LOST, "c": LOST}, cured={"c": listing(2)})
+
+        def host_after_the_other_run(argv: Sequence[str], limit_s: float) -> CommandResult:
+            engine.inside["a"] = listing(2)
+            engine.status["b"] = "exited"
+            return host()(argv, limit_s)
+
+        checked = check_containers(engine, host_after_the_other_run, repair=True, lock_path=lock)
+        assert engine.restarted == ["c"] and states(checked) == {"a": "ok", "c": "ok"} and checked.ok
+
+
 class TestEngineAway:
     @pytest.mark.parametrize(("reason", "codes"), [("no_socket", []), ("refused", ["compose.engine_unreachable"])])
     def test_no_docker_is_nothing_to_check_and_a_silent_one_is_told(self, reason: str, codes: list[str]) -> None:

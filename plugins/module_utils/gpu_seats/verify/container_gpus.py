@@ -237,9 +237,18 @@ def _repaired_under_lock(
         return [_left(look, text, _HOST_FIRST) for look in looks]
     try:
         with HostLock("restart containers that lost their GPUs", lock_path, _LOCK_WAIT_S):
-            return repaired(engine, looks, limit_s, grace_s)
+            # whoever held the lock meanwhile may have restarted them already, or made them anew
+            return repaired(engine, _looked_again(engine, looks, limit_s), limit_s, grace_s)
     except LockHeldError as held:
         return [_left(look, f"not restarted: {held}", _AGAIN_LATER) for look in looks]
+
+
+def _looked_again(engine: ContainersEngine, looks: Sequence[InsideLook], limit_s: float) -> list[InsideLook]:
+    """The looks, those with state ``lost`` by a new one; without those whose container is gone."""
+    now = {one.name or one.id or "": one for one in gpu_containers(engine)}
+    lost = [now[look.container] for look in looks if look.state == "lost" and look.container in now]
+    again = {look.container: look for look in gpus_inside(engine, lost, limit_s)}
+    return [again.get(look.container, look) for look in looks if look.state != "lost" or look.container in again]
 
 
 def _host_fault(run: Run, limit_s: float) -> str:
