@@ -45,7 +45,7 @@ options:
         type: bool
         default: true
   tolerate:
-    description: Do not fail when a unit can't be brought as wanted; a later task then gives the verdict.
+    description: Do not fail when a file or a unit can't be brought as wanted; a later task then gives the verdict.
     type: bool
     default: false
 attributes:
@@ -95,7 +95,7 @@ import base64
 import zlib
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible.module_utils.gpu_seats.apply.atomic_files import FileError, WantedFile, binary_file
+from ansible.module_utils.gpu_seats.apply.atomic_files import WantedFile, binary_file
 from ansible.module_utils.gpu_seats.apply.unit_files import WantedUnit, bring_units
 from ansible.module_utils.gpu_seats.observe.command import run
 
@@ -152,8 +152,6 @@ def main():
         done = bring_units(run, files, module.params["absent"], units, module.check_mode)
     except ValueError as error:
         module.fail_json(msg=str(error))
-    except FileError as error:
-        module.fail_json(msg=str(error), evidence=error.evidence())
     result = {"changed": done.changed, "diff": done.diff, **done.as_dict()}
     failing = [one.message for one in done.findings if one.fails]
     if failing and not module.params["tolerate"]:

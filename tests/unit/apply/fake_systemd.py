@@ -11,7 +11,10 @@ from gpu_seats.observe.command import CommandResult
 
 @dataclass
 class FakeSystemd:
-    """loaded: text of each unit as systemd last read it. refuses: verb and unit -> what systemctl says."""
+    """loaded: text of each unit as systemd last read it. refuses: verb and unit -> what systemctl says.
+
+    boot_words: what ``is-enabled`` says until the unit is enabled.
+    """
 
     directory: Path
     loaded: dict[str, str] = field(default_factory=dict)
@@ -19,6 +22,7 @@ class FakeSystemd:
     active: set[str] = field(default_factory=set)
     masked: set[str] = field(default_factory=set)
     refuses: dict[str, str] = field(default_factory=dict)
+    boot_words: dict[str, str] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
     reloads: int = 0
     down: bool = False
@@ -44,6 +48,8 @@ class FakeSystemd:
             self._reloaded(argv)
         if verb == "start":
             self.loaded.setdefault(name, self._on_disk(name))
+        if verb == "enable":
+            self.boot_words.pop(name, None)
         change = {"enable": self.enabled.add, "disable": self.enabled.discard, "start": self.active.add}
         change.get(verb, self.active.discard)(name)
         return self._said(argv, 0, "")
@@ -62,6 +68,8 @@ class FakeSystemd:
         return (self.directory / name).is_file() or name in self.loaded
 
     def _boot_word(self, name: str) -> str:
+        if name in self.boot_words:
+            return self.boot_words[name]
         return "masked" if name in self.masked else "enabled" if name in self.enabled else "disabled"
 
     def _shown(self, name: str) -> str:

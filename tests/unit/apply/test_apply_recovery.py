@@ -66,7 +66,7 @@ class TestKilledRun:
     def test_temporary_file_of_a_killed_run_is_swept(self, docker, tmp_path):
         stack = stack_of(tmp_path)
         Path(stack.directory).mkdir(parents=True)
-        left = Path(stack.directory) / ".gpu-seats-new.compose.yaml.4711"
+        left = Path(stack.directory) / ".gpu-seats-new.compose.yaml.4194305"
         left.write_text("half")
         apply_stacks([stack], docker.host(), DO)
         assert not left.exists()

@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from gpu_seats.apply.atomic_files import FileError, WantedFile, file_change, write_file
+from gpu_seats.apply.atomic_files import (
+    TEMPORARY_PREFIX,
+    FileError,
+    WantedFile,
+    file_change,
+    remove_leftovers,
+    write_file,
+)
 
 
 def wanted(path, content="new\n", **more):
@@ -114,3 +121,23 @@ def test_secret_file_of_another_user_is_taken_back(tmp_path):
     os.chown(path, 65534, 65534)
     write_file(file_change(wanted(path, "TOKEN='t'\n", mode=0o600, secret=True)))
     assert path.stat().st_uid == 0
+
+
+def test_a_leftover_goes_and_what_another_run_is_writing_stays(tmp_path):
+    """Protects: two runs at once. Without it the one removes the other's file between its writing and its renaming."""
+    ours, running = tmp_path / f"{TEMPORARY_PREFIX}x.{os.getpid()}", tmp_path / f"{TEMPORARY_PREFIX}x.{os.getppid()}"
+    killed = tmp_path / f"{TEMPORARY_PREFIX}x.{2**22 + 1}"
+    for one in (ours, running, killed, tmp_path / "x"):
+        one.write_text("")
+    assert sorted(remove_leftovers(tmp_path)) == sorted([str(ours), str(killed)])
+    assert {one.name for one in tmp_path.iterdir()} == {"x", running.name}
+
+
+def test_a_leftover_that_can_not_be_removed_is_left(tmp_path, monkeypatch):
+    (tmp_path / f"{TEMPORARY_PREFIX}x.{2**22 + 1}").write_text("")
+
+    def read_only(*_arguments):
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(Path, "unlink", read_only)
+    assert remove_leftovers(tmp_path) == []

@@ -125,3 +125,44 @@ def test_a_reload_that_fails_is_told_in_systemds_words(systemd: FakeSystemd) -> 
     systemd.refuses["daemon-reload"] = "Reload daemon failed: Transport endpoint is not connected"
     (found,) = reload_findings(systemd.run)
     assert found.code == "systemd.reload_failed" and "Transport endpoint" in found.message
+
+
+def test_a_file_that_can_not_be_written_keeps_nothing_else_from_being_brought(
+    systemd: FakeSystemd, tmp_path: Path
+) -> None:
+    """Protects: with /etc/gpu-seats read-only or full, the units still come, and the caps after them."""
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "in the way").write_text("")
+    files = [
+        WantedFile(str(tmp_path / "taken"), "a directory stands there"),
+        WantedFile(str(tmp_path / "in the way" / "x"), "a file stands where the directory would be"),
+        WantedFile(str(systemd.directory / "look.timer"), "[Timer]\n"),
+    ]
+    run = bring_units(systemd.run, files, [], [TIMER], check=False)
+    assert run.written == [str(systemd.directory / "look.timer")] == [one["after_header"] for one in run.diff]
+    assert run.switched == ["enable look.timer"] and run.pending == ["look.timer"]
+    assert [(one.code, one.subject) for one in run.findings] == [
+        ("host.file_not_written", f"file:{wanted.path}") for wanted in files[:2]
+    ]
+    assert "cannot read" in run.findings[0].message and "Is a directory" in run.findings[0].message
+
+
+def test_a_file_that_can_not_be_removed_is_told(systemd: FakeSystemd, monkeypatch: pytest.MonkeyPatch) -> None:
+    drop_in = systemd.directory / "x.conf"
+    drop_in.write_text("[Unit]\n")
+
+    def read_only(*_arguments: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(Path, "unlink", read_only)
+    run = bring_units(systemd.run, [], [str(drop_in)], [TIMER], check=False)
+    assert not run.removed and run.diff == []
+    assert run.findings[0].message == f"cannot remove {drop_in}: Read-only file system"
+
+
+@pytest.mark.parametrize("word", ["enabled-runtime", "linked", "linked-runtime"])
+def test_what_is_gone_after_a_boot_is_not_enabled(systemd: FakeSystemd, word: str) -> None:
+    systemd.enabled.add("look.timer")
+    assert brought(systemd).switched == []
+    systemd.boot_words["look.timer"] = word
+    assert "enable look.timer" in brought(systemd).switched

@@ -252,7 +252,6 @@ class TestRepair:
             checked = check_containers(engine, host(), repair=True, lock_path=lock)
         assert engine.restarted == [] and "a deploy" in checked.findings[0].message
 
-
     def test_what_another_run_repaired_meanwhile_is_not_restarted_again(self, lock: str) -> None:
         """Protects: two runs at once restart an engine, which loads for minutes, once and not twice."""
         engine = Engine({"a": LOST, "b": LOST, "c": LOST}, cured={"c": listing(2)})

@@ -160,13 +160,23 @@ def make_directory(path: Path, mode: int) -> None:
 
 
 def remove_leftovers(directory: Path) -> list[str]:
-    """Remove temporary files of killed runs; their paths."""
+    """Remove temporary files of killed runs; their paths. One that another run is writing now stays, and so does what
+    can't be removed: a leftover does no harm."""
     removed = []
     if directory.is_dir():
         for leftover in sorted(directory.glob(TEMPORARY_PREFIX + "*")):
-            leftover.unlink()
-            removed.append(str(leftover))
+            if _is_being_written(leftover):
+                continue
+            with contextlib.suppress(OSError):
+                leftover.unlink()
+                removed.append(str(leftover))
     return removed
+
+
+def _is_being_written(temporary: Path) -> bool:
+    """Whether the process whose id the name ends with is alive and another one than this."""
+    writer = temporary.name.rpartition(".")[2]
+    return writer.isdigit() and int(writer) != os.getpid() and Path("/proc", writer).exists()
 
 
 def sync_directory(directory: Path) -> None:

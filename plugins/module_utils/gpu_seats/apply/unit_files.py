@@ -14,7 +14,7 @@ from typing import Any
 from ..findings import Finding, finding
 from ..observe.command import CommandResult, Run, command_findings
 from ..observe.systemd_units import UnitState, unit_states
-from .atomic_files import FileChange, FileError, WantedFile, file_change, remove_leftovers, write_file
+from .atomic_files import FileError, WantedFile, file_change, remove_leftovers, write_file
 
 UNIT_DIRECTORIES = ("/etc/systemd/system/",)
 ENABLE_LIMIT_S = 30.0
@@ -66,28 +66,20 @@ def bring_units(
 ) -> UnitsRun:
     """Files first, then enabling, then starting. check: nothing is written. absent: paths of files to remove.
 
-    Raises FileError for a file that can't be written; what was done before stays and the next run goes on from there.
+    A file that can't be written or removed is a finding and keeps neither the other files nor the units from being
+    brought: the next run goes on from there.
     """
     done = UnitsRun()
-    for directory in {Path(wanted.path).parent for wanted in files} if not check else ():
-        remove_leftovers(directory)
-    changes = [change for wanted in files if (change := file_change(wanted)).differs]
-    gone = [path for path in absent if Path(path).is_file()]
-    for change in changes:
-        done.diff.append(change.diff())
-        done.written.append(change.wanted.path)
-        if not check:
-            write_file(change)
-    for path in gone:
-        done.diff.append({"before_header": path, "after_header": path, "before": _text(path), "after": ""})
-        done.removed.append(path)
-        if not check:
-            _remove(path)
-    done.states, done.findings = unit_states(run, [unit.name for unit in units])
-    if done.findings:
+    for wanted in files:
+        _bring_file(wanted, done, check)
+    for path in absent:
+        _take_away(path, done, check)
+    done.states, unasked = unit_states(run, [unit.name for unit in units])
+    done.findings += unasked
+    if unasked:
         return done
-    touched = _touched_units([*(change.wanted.path for change in changes), *gone])
-    coming = _named_by(changes)
+    touched = _touched_units([*done.written, *done.removed])
+    coming = {Path(path).name for path in done.written}
     done.reload_due = bool(touched) or any(state.needs_reload for state in done.states.values())
     for unit in units:
         _bring_unit(run, unit, done, touched | _stale(done.states), coming, check)
@@ -95,6 +87,40 @@ def bring_units(
         done.states, more = unit_states(run, [unit.name for unit in units])
         done.findings += more
     return done
+
+
+def _bring_file(wanted: WantedFile, done: UnitsRun, check: bool) -> None:
+    try:
+        if not check:
+            remove_leftovers(Path(wanted.path).parent)
+        change = file_change(wanted)
+        if not change.differs:
+            return
+        if not check:
+            write_file(change)
+    except FileError as error:
+        done.findings.append(_not_brought(error))
+        return
+    done.diff.append(change.diff())
+    done.written.append(wanted.path)
+
+
+def _take_away(path: str, done: UnitsRun, check: bool) -> None:
+    if not Path(path).is_file():
+        return
+    try:
+        before = _text(path)
+        if not check:
+            Path(path).unlink()
+    except OSError as error:
+        done.findings.append(_not_brought(FileError(path, error, "remove")))
+        return
+    done.diff.append({"before_header": path, "after_header": path, "before": before, "after": ""})
+    done.removed.append(path)
+
+
+def _not_brought(error: FileError) -> Finding:
+    return finding("host.file_not_written", f"file:{error.path}", str(error), error.evidence())
 
 
 def _bring_unit(run: Run, unit: WantedUnit, done: UnitsRun, waiting: set[str], coming: set[str], check: bool) -> None:
@@ -150,23 +176,12 @@ def _touched_units(paths: Sequence[str]) -> set[str]:
     return touched
 
 
-def _named_by(changes: Sequence[FileChange]) -> set[str]:
-    return {Path(change.wanted.path).name for change in changes}
-
-
 def _stale(states: dict[str, UnitState]) -> set[str]:
     return {name for name, state in states.items() if state.needs_reload}
 
 
 def _text(path: str) -> str:
     return Path(path).read_text(encoding="utf-8", errors="replace")
-
-
-def _remove(path: str) -> None:
-    try:
-        Path(path).unlink()
-    except OSError as error:
-        raise FileError(path, error, "remove") from error
 
 
 __all__ = ["UnitsRun", "WantedUnit", "bring_units"]

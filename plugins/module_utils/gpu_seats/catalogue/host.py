@@ -15,4 +15,11 @@ KINDS: dict[str, FindingKind] = {
         "No interface holds the declared address: links, labels and checks that are made from it lead nowhere.",
         "Correct `address` in the host file and deploy again: labels attach only when a container is created.",
     ),
+    "host.file_not_written": FindingKind(
+        "error",
+        "A file of the host could not be read, written or removed. What it was before stands, so the host goes on by "
+        "an older declaration.",
+        "Clear what the system says of it (df -h for a full disk; mount and dmesg for a read-only one), then run the "
+        "playbook again.",
+    ),
 }

@@ -12,8 +12,9 @@ from .records import first_line
 
 LIMIT_S = 20.0
 _PROPERTIES = ("Id", "LoadState", "ActiveState", "SubState", "NeedDaemonReload", "Result")
-_AT_BOOT = ("enabled", "enabled-runtime", "static", "indirect", "alias", "generated", "linked", "linked-runtime")
-"""What ``systemctl is-enabled`` says of units that need no further step to start at boot."""
+_AT_BOOT = ("enabled", "static", "indirect", "alias", "generated")
+"""What ``systemctl is-enabled`` says of units that need no further step to start at boot. One that is enabled in /run
+is not at the next boot, and a linked one was only put where systemd looks."""
 
 
 @dataclass(frozen=True)
