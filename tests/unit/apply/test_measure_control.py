@@ -192,7 +192,7 @@ def test_an_unfinished_run_is_no_finished_one(control, plan):
 
 def test_facts_are_cards_bmc_and_where_the_file_would_be(tmp_path):
     def run(argv, limit_s):
-        rows = f"0, {UUIDS[0]}, 00000000:01:00.0, 12.50, 275.00\n"
+        rows = f"0, {UUIDS[0]}, 12.50, 275.00, 275.00\n"
         return CommandResult(tuple(argv), 0, rows, "")
 
     facts = Control(run, ["python3", str(tmp_path / "none.pyz")]).facts([UUIDS[0]], {}, str(tmp_path / "a" / "b"))

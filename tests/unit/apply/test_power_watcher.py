@@ -31,7 +31,7 @@ for uuid in {uuids}; do
   for f in {folder}/load-$uuid-*; do
     [ -e "$f" ] && kill -0 "${{f##*-}}" 2>/dev/null && draw=270.00
   done
-  echo "$n, $uuid, 00000000:0$n:00.0, $draw, 275.00"
+  echo "$n, $uuid, $draw, 275.00, 275.00"
   n=$((n+1))
 done
 """

@@ -17,7 +17,7 @@ LOST = (
 
 
 def row(number: int, draw: str = "62.70", limit: str = "275.00") -> str:
-    return f"{number}, {UUIDS[number]}, 00000000:{number + 1}1:00.0, {draw}, {limit}\n"
+    return f"{number}, {UUIDS[number]}, {draw}, {limit}, {limit}\n"
 
 
 class FakeSmi:
@@ -42,6 +42,14 @@ def test_draw_and_limit_of_each_card_in_the_order_asked():
     ]
     assert len(smi.asked) == 1
     assert [one.uuid for one in card_draws(smi, [])] == [UUIDS[1], UUIDS[0], UUIDS[2]]
+
+
+@pytest.mark.parametrize(
+    ("enforced", "asked", "limit"), [("250.00", "275.00", 250.0), ("[N/A]", "275.00", 275.0), ("[N/A]", "[N/A]", None)]
+)
+def test_the_limit_is_the_one_that_holds(enforced, asked, limit):
+    (one,) = card_draws(FakeSmi({UUIDS[0]: f"0, {UUIDS[0]}, 62.70, {enforced}, {asked}\n"}), UUIDS[:1])
+    assert one.limit_watts == limit and one.why == ("" if limit else "limit: N/A")
 
 
 def test_a_lost_card_does_not_hide_the_others():

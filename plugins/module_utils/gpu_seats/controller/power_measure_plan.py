@@ -13,13 +13,13 @@ from ..declare.host import Host
 from ..declare.problems import did_you_mean
 from ..declare.seat import Seat
 from ..findings import Finding, finding
+from ..observe.nvidia.cards import LIMIT_TOLERANCE_WATTS
 from ..plan.ports import link_port
 from ..plan.power.admission import serving_cards
 from ..plan.power.caps import declared_caps
 from ..plan.power.ladder import Ladder, LadderError, measure_ladder
 from .declared_faults import PlayHostError
 
-_LIMIT_SLACK_WATTS = 0.5
 _LOADABLE = ("chat", "completion", "embedding", "rerank", "reward", "transcription")
 
 
@@ -194,7 +194,7 @@ def _refuse_unfit(host: Host, cards: Sequence[MeasuredCard], facts: Mapping[str,
             why = seen.get("why") or "nvidia-smi does not list it"
             message = f"card {card.card} of {host.host} cannot be watched ({why}), so no card is loaded"
             found.append(finding("power.measure_blind", subject, message, facts_of_card))
-        elif limit > card.cap_watts + _LIMIT_SLACK_WATTS:
+        elif limit > card.cap_watts + LIMIT_TOLERANCE_WATTS:
             message = f"card {card.card} of {host.host} enforces {limit:g} W, its cap is {card.cap_watts:g} W"
             found.append(finding("power.card_over_cap", subject, message, facts_of_card))
     if found:

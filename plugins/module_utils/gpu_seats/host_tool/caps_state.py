@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..apply.gpu_limits.refusals import TOLERANCE_WATTS
 from ..apply.gpu_limits.result import CapsResult
 from ..findings import Finding, finding
+from ..observe.nvidia.cards import LIMIT_TOLERANCE_WATTS
 
 DEFAULT_PATH = "/var/lib/gpu-seats/power/caps.json"
 _WHO_SET_IT = "It holds again. Find out what took it (journalctl --since): a driver loaded anew, or an nvidia-smi -pl."
@@ -59,7 +59,7 @@ def went_lost(last: Mapping[str, Any], result: CapsResult) -> list[Finding]:
         had = one.before_watts
         if not one.changed or had is None or kept.get(one.uuid) != one.wanted_watts:
             continue
-        if had > one.wanted_watts + TOLERANCE_WATTS:
+        if had > one.wanted_watts + LIMIT_TOLERANCE_WATTS:
             ending = f"and was set to {one.wanted_watts:g} W again" if one.ok else "and could not be set again"
             text = f"the limit had gone to {had:g} W since {last.get('time')}, {ending}"
             facts = {"uuid": one.uuid, "found_watts": had, "cap_watts": one.wanted_watts, "held_at": last.get("time")}

@@ -14,18 +14,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..findings import Finding
-from .command import CommandResult, command_findings
+from .command import Run, command_findings
+from .nvidia.card_query import CARD_IS_LOST, query_cards
 from .nvidia.cards import GpuCard
-from .nvidia.query import parse_query
 from .power_log import SAMPLE, time_text
 
-Run = Callable[[Sequence[str], float], CommandResult]
 ReadBmc = Callable[[], Mapping[str, Any]]
 """Gives {watts, source, reason} of one reading, watts None with the reason."""
 
 CARDS_LIMIT_S = 4.0
-_FIELDS = ["index", "uuid", "pci.bus_id", "power.draw", "power.limit"]
-_HIDES_OTHERS = ("gpu.lost", "gpu.handle_error", "gpu.reset_required", "gpu.access_blocked")
+_FIELDS = "index,uuid,power.draw,enforced.power.limit,power.limit"
 
 
 @dataclass(frozen=True)
@@ -59,7 +57,7 @@ def card_draws(run: Run, uuids: Sequence[str], limit_s: float = CARDS_LIMIT_S) -
     missing = [uuid for uuid in wanted if uuid not in seen]
     if not missing:
         return [seen[uuid] for uuid in wanted]
-    stopped = next((one for one in findings if one.code in _HIDES_OTHERS), None)
+    stopped = next((one for one in findings if one.code in CARD_IS_LOST), None)
     if stopped is None:
         return [seen.get(uuid) or _without_value(uuid, findings) for uuid in wanted]
     with ThreadPoolExecutor(len(missing)) as beside:
@@ -70,21 +68,18 @@ def card_draws(run: Run, uuids: Sequence[str], limit_s: float = CARDS_LIMIT_S) -
 
 
 def _asked(run: Run, selection: Sequence[str], limit_s: float) -> tuple[dict[str, CardDraw], list[Finding]]:
-    argv = ["nvidia-smi", f"--query-gpu={','.join(_FIELDS)}", "--format=csv,noheader,nounits", *selection]
-    ended = run(argv, limit_s)
-    if ended.rc is None:
-        return {}, command_findings(ended, "tool:nvidia-smi")
-    parsed = parse_query(ended.text, ended.rc, " ".join(argv), _FIELDS)
-    return {card.uuid: _draw(card) for card in parsed.of(GpuCard) if card.uuid is not None}, parsed.findings
+    parsed, ended = query_cards(run, _FIELDS, selection, limit_s)
+    findings = [*command_findings(ended, "tool:nvidia-smi"), *parsed.findings]
+    return {card.uuid: _draw(card) for card in parsed.of(GpuCard) if card.uuid is not None}, findings
 
 
 def _draw(card: GpuCard) -> CardDraw:
-    why = "; ".join(
-        f"{name.partition('_')[2].replace('_watts', '')}: {card.unknown[name]}"
-        for name in ("power_draw_watts", "power_limit_watts")
-        if name in card.unknown
-    )
-    return CardDraw(str(card.uuid), card.index, card.power_draw_watts, card.power_limit_watts, why)
+    why = []
+    if card.power_draw_watts is None:
+        why.append(f"draw: {card.unknown.get('power_draw_watts', 'no value')}")
+    if card.effective_limit_watts is None:
+        why.append(f"limit: {card.no_limit_reason}")
+    return CardDraw(str(card.uuid), card.index, card.power_draw_watts, card.effective_limit_watts, "; ".join(why))
 
 
 def _without_value(uuid: str, findings: Sequence[Finding]) -> CardDraw:

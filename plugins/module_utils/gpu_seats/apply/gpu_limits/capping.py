@@ -16,7 +16,7 @@ from ...observe.nvidia.cards import GpuCard
 from ...observe.nvidia.parse import parse_nvidia_smi
 from ...observe.records import first_line, unique
 from .caps import Cap
-from .card_reading import CardsRead, effective_watts, named, no_limit_reason, read_cards
+from .card_reading import CardsRead, named, read_cards
 from .persistence import SET_LIMIT_S, persistence_findings, set_persistence
 from .refusals import is_held, refusals
 from .result import CapsResult, CardCap
@@ -81,7 +81,7 @@ def _card_of(cap: Cap, read: CardsRead) -> GpuCard | None:
 def _attempt(cap: Cap, read: CardsRead) -> _Attempt:
     card = _card_of(cap, read)
     attempt = _Attempt(cap, card, refusals(cap, card))
-    known = effective_watts(card) is not None
+    known = card is not None and card.effective_limit_watts is not None
     attempt.differs = known and not attempt.refused and not is_held(cap, card)
     return attempt
 
@@ -134,7 +134,7 @@ def _about_reading(read: CardsRead, caps: Sequence[Cap]) -> list[Finding]:
     capped = [_card_of(cap, read) for cap in caps]
     for card in read.cards.values() if read.whole else ():
         if not any(card is one for one in capped):
-            limit = effective_watts(card)
+            limit = card.effective_limit_watts
             may = "an unknown power" if limit is None else f"{limit:g} W"
             text = f"card {card.uuid} at {card.bus_id} is in the host and has no cap: it may draw {may}"
             evidence = {"uuid": card.uuid, "bus_id": card.bus_id, "name": card.name}
@@ -149,14 +149,14 @@ def _outcome(attempt: _Attempt, last: CardsRead, check: bool) -> tuple[CardCap, 
     found = [*_identity(cap, card, last), *attempt.refused, *attempt.problems]
     if card is None:
         found += _not_seen(cap, last)
-    elif effective_watts(card) is None and not attempt.refused:
-        text = f"the power limit of {cap.id} reads {no_limit_reason(card)}: whether the cap holds is not known"
-        facts = {"uuid": cap.uuid, "reason": no_limit_reason(card), "draw_watts": card.power_draw_watts}
+    elif card.effective_limit_watts is None and not attempt.refused:
+        text = f"the power limit of {cap.id} reads {card.no_limit_reason}: whether the cap holds is not known"
+        facts = {"uuid": cap.uuid, "reason": card.no_limit_reason, "draw_watts": card.power_draw_watts}
         found.append(finding("power.cap_unreadable", cap.subject, text, facts))
     ok = is_held(cap, card) and not attempt.refused
     if attempt.said and card is not None and not ok and not any(one.fails for one in found):
         found.append(_not_held(attempt, card))
-    before, after = effective_watts(attempt.before), effective_watts(card)
+    before, after = (one.effective_limit_watts if one is not None else None for one in (attempt.before, card))
     moved = before is not None and after is not None and before != after
     why = next((one.message for one in found if one.fails), "")
     row = _row(cap, card or attempt.before)
@@ -186,7 +186,7 @@ def _row(cap: Cap, card: GpuCard | None) -> CardCap:
 
 def _not_held(attempt: _Attempt, card: GpuCard) -> Finding:
     cap = attempt.cap
-    had = effective_watts(card)
+    had = card.effective_limit_watts
     text = f"the limit reads {had:g} W after {cap.limit_watts:g} W was set; nvidia-smi said {attempt.said!r}"
     facts = {"uuid": cap.uuid, "cap_watts": cap.limit_watts, "limit_watts": had, "said": attempt.said}
     return finding("power.cap_not_held", cap.subject, text, facts)

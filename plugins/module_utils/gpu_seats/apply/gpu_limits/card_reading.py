@@ -70,18 +70,6 @@ def _shown(card: GpuCard) -> dict[str, Any]:
     return {**{name: getattr(card, name) for name in _SHOWN}, "unknown": unknown}
 
 
-def effective_watts(card: GpuCard | None) -> float | None:
-    """The limit that holds now: the enforced one, else the requested one; None when the card tells neither."""
-    if card is None:
-        return None
-    return card.enforced_power_limit_watts if card.enforced_power_limit_watts is not None else card.power_limit_watts
-
-
-def no_limit_reason(card: GpuCard) -> str:
-    """What the tool printed instead of a limit."""
-    return card.unknown.get("enforced_power_limit_watts") or card.unknown.get("power_limit_watts") or "no value"
-
-
 def named(findings: Iterable[Finding], names: dict[str, str]) -> list[Finding]:
     """Findings about a UUID or bus id, put to the card that is declared by it. names: UUID or bus id -> card."""
     put = []
@@ -92,4 +80,4 @@ def named(findings: Iterable[Finding], names: dict[str, str]) -> list[Finding]:
     return put
 
 
-__all__ = ["CardsRead", "effective_watts", "named", "no_limit_reason", "read_cards"]
+__all__ = ["CardsRead", "named", "read_cards"]

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from ...findings import Finding, finding
-from ...observe.nvidia.cards import GpuCard
+from ...observe.nvidia.cards import LIMIT_TOLERANCE_WATTS, GpuCard
 from .caps import Cap
-
-TOLERANCE_WATTS = 1.0
-"""Some boards round a limit; more than this is another limit."""
 
 
 def refusals(cap: Cap, card: GpuCard | None) -> list[Finding]:
@@ -43,14 +40,14 @@ def cap_holds(cap_watts: float, enforced: float | None, asked: float | None) -> 
 
     The driver enforces less than what was asked for while another limit of the board is lower.
     """
-    asked_for = asked is not None and abs(asked - cap_watts) <= TOLERANCE_WATTS
+    asked_for = asked is not None and abs(asked - cap_watts) <= LIMIT_TOLERANCE_WATTS
     if enforced is None:
         return asked_for
-    return abs(enforced - cap_watts) <= TOLERANCE_WATTS or (enforced < cap_watts and asked_for)
+    return abs(enforced - cap_watts) <= LIMIT_TOLERANCE_WATTS or (enforced < cap_watts and asked_for)
 
 
 def _known(observed: float | None, declared: float | None) -> float | None:
     return observed if observed is not None else declared
 
 
-__all__ = ["TOLERANCE_WATTS", "cap_holds", "is_held", "refusals"]
+__all__ = ["cap_holds", "is_held", "refusals"]

@@ -11,6 +11,7 @@ from typing import Any
 
 from ...findings import Finding, finding
 from ...observe.bmc_reader import bmc_reader
+from ...observe.command import Run
 from ...observe.power_log import PowerLog, read_power_log, time_text
 from ...observe.power_sample import card_draws
 from ..atomic_files import FileError, WantedFile, file_change, make_directory, write_file
@@ -20,7 +21,7 @@ from .lease import HOLD, STOP, Lease
 from .log_file import LogFile, LogFileError
 from .plan import MeasurePlan
 from .progress import Progress, new_file, newest_file, progress_of, unfinished_file
-from .unit import Run, UnitError, start_unit, stop_unit, unit_state
+from .unit import UnitError, start_unit, stop_unit, unit_state
 from .watcher import Orders, orders_of
 
 RUN_FOLDER = "/run/gpu-seats/power-measure"

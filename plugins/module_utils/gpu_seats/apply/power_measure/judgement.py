@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...findings import Finding, finding
+from ...observe.nvidia.cards import LIMIT_TOLERANCE_WATTS
 from .plan import Limits, MeasurePlan
 
-_LIMIT_SLACK_WATTS = 0.5
-"""nvidia-smi prints limits with two decimals of what the board rounds."""
 _MISSES = 2
 """Samples in a row without a card's draw: one can be a reading that came too late."""
 
@@ -88,7 +87,7 @@ class Judge:
         evidence = {"uuid": uuid, "draw_watts": draw, "limit_watts": limit, "cap_watts": cap}
         if card.get("code") == "gpu.lost":
             return self._finding("gpu.lost", f"{card_text}: {card.get('why')}", evidence, name)
-        if cap is not None and limit is not None and limit > cap + _LIMIT_SLACK_WATTS:
+        if cap is not None and limit is not None and limit > cap + LIMIT_TOLERANCE_WATTS:
             message = f"{card_text} enforces {limit:.0f} W, its cap is {cap:.0f} W: the plan counted with the cap"
             return self._finding("power.card_over_cap", message, evidence, name)
         if draw is None:

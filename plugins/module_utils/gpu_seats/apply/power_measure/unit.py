@@ -3,13 +3,11 @@ its time, and takes every process of its load with it however it ends."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...observe.command import CommandResult
-
-Run = Callable[[Sequence[str], float], CommandResult]
+from ...observe.command import Run
 
 UNIT = "gpu-seats-power-measure.service"
 STOPPED = 3

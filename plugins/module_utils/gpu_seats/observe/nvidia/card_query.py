@@ -18,7 +18,9 @@ from .query import parse_query
 LIMIT_S = 15.0
 """nvidia-smi answers within a second or two without the persistence daemon; longer means that the driver hangs."""
 
-_CARD_IS_LOST = ("gpu.lost", "gpu.handle_error", "gpu.reset_required", "gpu.access_blocked")
+CARD_IS_LOST = ("gpu.lost", "gpu.handle_error", "gpu.reset_required", "gpu.access_blocked")
+"""Codes of a card that ends the query before it told of the others."""
+
 _KNOWN_CARDS = Path("/proc/driver/nvidia/gpus")
 _PCI_DEVICES = Path("/sys/bus/pci/devices")
 _MOST_DROPPED_FIELDS = 8
@@ -26,15 +28,20 @@ _MOST_DROPPED_FIELDS = 8
 
 def is_stopped(parsed: Parsed) -> bool:
     """Whether the query ended at a card, so that it does not tell of the others."""
-    return any(one.code in _CARD_IS_LOST for one in parsed.findings)
+    return any(one.code in CARD_IS_LOST for one in parsed.findings)
 
 
-def query_cards(run: Run, fields: str, selection: Sequence[str] = ()) -> tuple[Parsed, CommandResult]:
-    """One query of `fields` (as ``--query-gpu`` takes them). selection: ``["-i", id]``, empty for all cards."""
+def query_cards(
+    run: Run, fields: str, selection: Sequence[str] = (), limit_s: float | None = None
+) -> tuple[Parsed, CommandResult]:
+    """One query of `fields` (as ``--query-gpu`` takes them). selection: ``["-i", id]``, empty for all cards.
+
+    limit_s: instead of LIMIT_S.
+    """
     names, dropped = fields.split(","), Parsed()
     for _ in range(_MOST_DROPPED_FIELDS):
         argv = ["nvidia-smi", f"--query-gpu={','.join(names)}", "--format=csv,noheader,nounits", *selection]
-        ended = run(argv, LIMIT_S)
+        ended = run(argv, LIMIT_S if limit_s is None else limit_s)
         if ended.rc is None:
             return dropped, ended
         parsed = parse_query(ended.text, ended.rc, " ".join(argv), names)

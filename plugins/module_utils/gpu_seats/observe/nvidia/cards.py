@@ -10,6 +10,9 @@ from ..records import Record, with_reasons
 from . import values
 from .values import Cell
 
+LIMIT_TOLERANCE_WATTS = 1.0
+"""Some boards round a power limit; more than this is another limit."""
+
 
 @dataclass(frozen=True)
 class GpuInventory(Record):
@@ -70,6 +73,17 @@ class GpuCard(Record):
     mig_devices: list[dict[str, Any]] = field(default_factory=list)
     other: dict[str, str] = field(default_factory=dict)
     unknown: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def effective_limit_watts(self) -> float | None:
+        """The power limit that holds now: the enforced one, else what was asked for; None when it tells neither."""
+        enforced = self.enforced_power_limit_watts
+        return self.power_limit_watts if enforced is None else enforced
+
+    @property
+    def no_limit_reason(self) -> str:
+        """What the tool printed instead of a power limit."""
+        return self.unknown.get("enforced_power_limit_watts") or self.unknown.get("power_limit_watts") or "no value"
 
 
 @dataclass(frozen=True)
