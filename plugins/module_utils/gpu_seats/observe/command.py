@@ -7,6 +7,7 @@ hangs in the driver must not take the run with it (a wedged one is left to the k
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import signal
 import subprocess
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..findings import Finding, finding
+from .command_pipes import CommandPipes
 
 _KILL_GRACE_S = 2.0
 
@@ -70,15 +72,15 @@ def run(
         )
     except OSError as error:
         return CommandResult(tuple(argv), None, "", f"{argv[0]}: {error.strerror or error}", missing=True)
-    timed_out = False
+    pipes = CommandPipes(process, given)
+    timed_out = True
     try:
-        out, err = process.communicate(given, timeout=limit_s)
-    except subprocess.TimeoutExpired:
-        timed_out = True
-        out, err = _ended(process)
-    except BaseException:
-        _ended(process)
-        raise
+        timed_out = not pipes.followed(limit_s)
+    finally:
+        if timed_out:
+            _end(process, pipes)
+        pipes.close()
+    out, err = pipes.printed
     return CommandResult(
         tuple(argv),
         None if timed_out else process.returncode,
@@ -89,14 +91,13 @@ def run(
     )
 
 
-def _ended(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
-    """End the whole group and return what it had printed; nothing of a process the kernel does not let go of."""
+def _end(process: subprocess.Popen[bytes], pipes: CommandPipes) -> None:
+    """End the whole group; what it prints until then is read. A process that the kernel does not let go of is left."""
     for what in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, what)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            return process.communicate(timeout=_KILL_GRACE_S)
-    return b"", b""
+        if pipes.followed(_KILL_GRACE_S):
+            return
 
 
 def command_findings(result: CommandResult, subject: str) -> list[Finding]:
@@ -106,5 +107,8 @@ def command_findings(result: CommandResult, subject: str) -> list[Finding]:
     if result.timed_out:
         return [finding("command.hung", subject, f"{tool} gave no answer within {result.elapsed_s:.0f} s", said)]
     if result.missing:
-        return [finding("command.missing", subject, f"{tool} is not installed here", said)]
+        why = result.stderr.strip().rpartition(": ")[2]
+        absent = why in ("", os.strerror(errno.ENOENT))
+        text = f"{tool} is not installed here" if absent else f"{tool} can't be started: {why}"
+        return [finding("command.missing", subject, text, said)]
     return []
