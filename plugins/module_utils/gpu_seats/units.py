@@ -20,7 +20,7 @@ _SIZE_MIB = {
     "TB": 1000**4 / 2**20,
 }
 _DURATION_S = {"ms": 0.001, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
-_QUANTITY = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*$")
+_QUANTITY = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*$", re.ASCII)
 
 
 class UnitError(ValueError):

@@ -74,6 +74,29 @@ HOST_CASES = {
         ("\n      reason: the circuit", ""),
         (18, "power.caps.reason", ["the key is missing"]),
     ),
+    "a cap of nothing": (
+        (LIMIT, "      limit: 0W"),
+        (19, "power.caps.limit", ["'0W' is no limit", "count it as nothing"]),
+    ),
+    "a card with a cap of nothing": (
+        ('{"3": 260W}', '{"3": 0.0kW}'),
+        (20, "power.caps.cards.3", ["'0.0kW' is no limit"]),
+    ),
+    "a card that takes nothing": (
+        ("default: 300W", "default: 0W"),
+        (13, "gpus.3.power_limits.default", ["'0W' is no limit"]),
+    ),
+    "digits of another script": (
+        (LIMIT, "      limit: \uff12\uff17\uff15W"),
+        (19, "power.caps.limit", ["\uff12\uff17\uff15W' is not a power"]),
+    ),
+    "nothing at all": (("{watts: 313W", "{watts: null"), (15, "power.baseline.watts", ["null is not a power"])),
+    "a list of watts": (("{watts: 313W", "{watts: [313W]"), (15, "power.baseline.watts", ["[313W] is not a power"])),
+    "no number": ((LIMIT, "      limit: .nan"), (19, "power.caps.limit", [".nan is not a power"])),
+    "more than any number": (
+        ("{watts: 313W", "{watts: " + "9" * 400 + "W"),
+        (15, "power.baseline.watts", ["not a finite number"]),
+    ),
     "a cap over the ceiling": (
         (LIMIT, "      limit: 301W"),
         (19, "power.caps.limit", ["301W is above the ceiling", "at most 300W (power.caps.ceiling)", "calculated anew"]),
@@ -307,3 +330,22 @@ def test_the_good_project_means_what_it_says(tmp_path: Path) -> None:
     assert power and power.under_load and power.caps
     assert (power.under_load.low_watts, power.under_load.watts, power.under_load.high_watts) == (384, 400, 420)
     assert power.caps.cards == {"3": 260}
+
+
+def test_a_ring_and_a_chain_of_any_length_are_told_apart(tmp_path: Path) -> None:
+    """A chain of 1,500 devices loads; with its end plugged into its start it is one problem that can be read."""
+    line = "    d{0}: {{kind: breaker, amps: 20, volts: 120, feeds: [d{1}], standing: derived, reason: r}}\n"
+    chain = "".join(line.format(number, number + 1) for number in range(1499))
+    for end, expected in (("nas", 0), ("d0", 1)):
+        last = line.format(1499, "").replace("[d]", f"[{end}]")
+        found = problems(tmp_path, {SITE_FILE: spoilt(SITE, "    unit:", f"{chain}{last}    unit:")})
+        assert len(found) == expected
+    assert "d0 -> d1 -> d2 -> d3 -> d4 -> d5 -> d6 -> d7 -> 1489 more -> d1497 -> d1498 -> d1499 -> d0" in str(found[0])
+    assert found[0].key.endswith("circuits.d1499.feeds[0]")
+
+
+def test_two_rings_that_share_a_device_are_two_problems(tmp_path: Path) -> None:
+    line = "    {0}: {{kind: breaker, amps: 20, volts: 120, feeds: [{1}], standing: derived, reason: r}}\n"
+    rings = line.format("x", "y") + line.format("y", "x, z") + line.format("z", "y")
+    found = problems(tmp_path, {SITE_FILE: spoilt(SITE, "    unit:", f"{rings}    unit:")})
+    assert [one.message.partition(" (")[2].partition(")")[0] for one in found] == ["x -> y -> x", "y -> z -> y"]

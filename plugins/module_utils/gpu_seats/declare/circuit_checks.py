@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from .power_checks import loads_below
 from .problems import Path, Problem, did_you_mean, listed
 from .site import BMC_SUFFIX
 
@@ -22,6 +21,7 @@ _NEEDED = {
     "ups": ("rating_va", "power_factor"),
 }
 _EXAMPLES = {"amps": "20", "volts": "120", "rating_va": "1500", "power_factor": "0.6"}
+_SHOWN_IN_RING = 16
 _OF_A_UPS = ("rating_va", "power_factor", "efficiency", "bypass")
 
 
@@ -121,32 +121,41 @@ def _unknown_feed(fleet: Fleet, source: Source, where: Path, name: str, known: l
 
 
 def _cycle_problems(source: Source, key: str, circuits: Mapping[str, Circuit]) -> Iterator[Problem]:
-    """One problem for each ring of devices, told where the ring is closed."""
+    """One problem for each feed that closes a ring of devices. Walks without calling itself: chains may be long."""
     done: set[str] = set()
     for start in circuits:
-        yield from _rings(source, key, circuits, start, [], done)
-
-
-def _rings(
-    source: Source, key: str, circuits: Mapping[str, Circuit], name: str, above: list[str], done: set[str]
-) -> Iterator[Problem]:
-    if name in done:
-        return
-    for list_key in ("feeds", "bypass"):
-        for index, fed in enumerate(getattr(circuits[name], list_key)):
-            if fed in (*above, name):
-                way = [*above, name]
-                ring = " -> ".join([*way[way.index(fed) :], fed])
+        way: dict[str, Iterator[tuple[Path, str]]] = {start: _outlets(circuits[start])} if start not in done else {}
+        while way:
+            name = next(reversed(way))
+            where, fed = next(way[name], ((), ""))
+            if not where:
+                done.add(name)
+                del way[name]
+            elif fed in way:
+                names = list(way)
+                ring = _shown_ring([*names[names.index(fed) :], fed])
                 message = f"closes a ring of devices ({ring}): a device cannot feed itself"
-                yield source.problem((key, name, list_key, index), message, remedy="remove one of these feeds")
-            elif fed in circuits:
-                yield from _rings(source, key, circuits, fed, [*above, name], done)
-    done.add(name)
+                yield source.problem((key, name, *where), message, remedy="remove one of these feeds")
+            elif fed in circuits and fed not in done:
+                way[fed] = _outlets(circuits[fed])
+
+
+def _outlets(circuit: Circuit) -> Iterator[tuple[Path, str]]:
+    """(key and position, name) of everything that is plugged in."""
+    for key in ("feeds", "bypass"):
+        for index, fed in enumerate(getattr(circuit, key)):
+            yield (key, index), fed
+
+
+def _shown_ring(names: list[str]) -> str:
+    """The devices of a ring; a long one without its middle."""
+    shown = names if len(names) <= _SHOWN_IN_RING else [*names[:8], f"{len(names) - 12} more", *names[-4:]]
+    return " -> ".join(shown)
 
 
 def _unfed_problems(fleet: Fleet, source: Source, site: Site) -> Iterator[Problem]:
     """Loads on no device: where circuits are declared, whoever is forgotten there is counted nowhere."""
-    fed = {load for name in site.circuits for load in loads_below(site.circuits, name)}
+    fed = {name for circuit in site.circuits.values() for name in (*circuit.feeds, *circuit.bypass)}
     for name in site.loads:
         if name not in fed:
             message = f"the load {name} hangs below no circuit, so no sum counts it"

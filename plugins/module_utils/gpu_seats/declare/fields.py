@@ -82,6 +82,14 @@ def _watts(text: object) -> float:
     return watts(text)
 
 
+def _cap_watts(text: object) -> float:
+    """`watts` of something that takes load: a limit of nothing would count a card as nothing."""
+    found = _watts(text)
+    if found == 0:
+        raise UnitError(f"{text!r} is no limit: no card works at 0W, and sums would count it as nothing")
+    return found
+
+
 SERVED_NAME = r"^[A-Za-z0-9._/][^\s]*$"
 _SIZE_PATTERN = r"^\d+(\.\d+)?\s*([KMGT]iB|[kMGT]?B)$"
 SizeMib = Annotated[
@@ -100,6 +108,12 @@ Watts = Annotated[
     BeforeValidator(_with_unit(_watts)),
     WithJsonSchema({"type": "string", "pattern": r"^\d+(\.\d+)?\s*k?W$", "examples": ["275W"]}),
 ]
+LimitWatts = Annotated[
+    float,
+    BeforeValidator(_with_unit(_cap_watts)),
+    WithJsonSchema({"type": "string", "pattern": r"^\d+(\.\d+)?\s*k?W$", "examples": ["275W"]}),
+]
+"""Watts that can't be 0."""
 Seconds = Annotated[
     float,
     BeforeValidator(_with_unit(duration_s)),

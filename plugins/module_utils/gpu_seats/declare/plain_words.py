@@ -72,12 +72,17 @@ def _problem(path: Path, details: list[Any], record: type[BaseModel], source: So
     field = _field_at(record, path)
     remedy = ""
     if kind == "value_error":
-        message, allowed = str(first["ctx"]["error"]), ""
-        return source.problem(path, message, allowed, _example(field, path), value=False)
+        message = _as_written(str(first["ctx"]["error"]), first["input"], source.written(path))
+        return source.problem(path, message, "", _example(field, path), value=False)
     message = f"is not {_meant(first)}" if len(details) == 1 else "is nothing that may stand here"
     allowed = listed(dict.fromkeys(_allowed_of(detail, field) for detail in details))
     remedy = _remedy(first, field, path, source)
     return source.problem(path, _with_reading(message, path, source, kind), allowed, remedy)
+
+
+def _as_written(message: str, value: Any, written: str | None) -> str:
+    """The message with the value as it stands in the file, where Python shows what YAML made of it (``None``)."""
+    return message if isinstance(value, str) or written is None else message.replace(repr(value), written, 1)
 
 
 def _missing(path: Path, record: type[BaseModel], source: Source) -> Problem:

@@ -9,7 +9,7 @@ from typing import Literal, Optional
 
 from pydantic import Field
 
-from .fields import CardId, Date, Record, Watts
+from .fields import CardId, Date, LimitWatts, Record, Watts
 
 FIGURE_EXAMPLE = "{watts: 400W, standing: estimate, how: a guess}"
 
@@ -56,9 +56,9 @@ class AboveStock(Record):
 class Caps(Record):
     """The enforced limit of every card of the host: the only place of caps."""
 
-    limit: Watts = Field(description="Limit of each card that `cards` does not name")
-    cards: dict[CardId, Watts] = Field(default_factory=dict, description="Cards with a limit of their own")
-    ceiling: Optional[Watts] = Field(None, description="No cap may be above it, whatever the firmware takes")
+    limit: LimitWatts = Field(description="Limit of each card that `cards` does not name")
+    cards: dict[CardId, LimitWatts] = Field(default_factory=dict, description="Cards with a limit of their own")
+    ceiling: Optional[LimitWatts] = Field(None, description="No cap may be above it, whatever the firmware takes")
     above_stock: Optional[AboveStock] = Field(
         None,
         description="Needed for a cap above the card's default limit",
@@ -74,8 +74,8 @@ class PowerLimits(Record):
     """Limits of one card as ``nvidia-smi -q -d POWER`` gives them. `max` is the firmware's ceiling, no target."""
 
     min: Watts
-    default: Watts
-    max: Watts
+    default: LimitWatts
+    max: LimitWatts
 
 
 class PowerReading(Record):

@@ -21,6 +21,8 @@ _VERDICT_WORDS = {
     "unknown": "not known in full",
     "ok": "ok",
 }
+_DEEPEST = 6
+"""Levels that are indented further than the one above."""
 _COMPARED = (
     Column("device"),
     Column("before", right=True),
@@ -96,42 +98,55 @@ def _heading(power: Mapping[str, Any], terminal: Terminal) -> str:
 
 
 def _tree_lines(power: Mapping[str, Any]) -> list[_Line]:
-    names = {device["name"] for device in power["devices"]}
+    below: dict[str, list[Mapping[str, Any]]] = {device["name"]: [] for device in power["devices"]}
+    for device in power["devices"]:
+        for parent in below.keys() & set(device["parents"]):
+            below[parent].append(device)
+    loads = {load["name"]: load for load in power["loads"]}
+    roots = [device for device in power["devices"] if below.keys().isdisjoint(device["parents"])]
     lines: list[_Line] = []
     drawn: set[str] = set()
-    for device in power["devices"]:
-        if not any(parent in names for parent in device["parents"]):
-            lines += _device_lines(power, device, "", "", drawn)
-    for device in power["devices"]:
+    for device in (*roots, *power["devices"]):
         if device["name"] not in drawn:
-            lines += _device_lines(power, device, "", "", drawn)
+            lines += _lines_below(device, below, loads, drawn)
     return [*lines, *_loose_lines(power)]
 
 
-def _device_lines(
-    power: Mapping[str, Any], device: Mapping[str, Any], first: str, rest: str, drawn: set[str]
+def _lines_below(
+    top: Mapping[str, Any],
+    below: Mapping[str, list[Mapping[str, Any]]],
+    loads: Mapping[str, Mapping[str, Any]],
+    drawn: set[str],
 ) -> list[_Line]:
-    """One device, then what is plugged into it, then the devices below it; drawn in full once."""
-    again = device["name"] in drawn
-    drawn.add(device["name"])
-    below = [one for one in power["devices"] if device["name"] in one["parents"]] if not again else []
-    loads = {load["name"]: load for load in power["loads"]}
-    plugged = [loads[name] for name in device["plugged"]] if not again else []
-    stem = rest + ("│  " if below or plugged else "   ")
+    """`top` and all below it, by a list of what is still to do: a chain may be of any length."""
+    lines: list[_Line] = []
+    pending: list[tuple[Mapping[str, Any], str, str]] = [(top, "", "")]
+    while pending:
+        device, first, rest = pending.pop()
+        if device["name"] in drawn:
+            lines.append(_Line(first, rest + "   ", f"{device['name']}  as above"))
+            continue
+        drawn.add(device["name"])
+        further = below[device["name"]]
+        plugged = [loads[name] for name in device["plugged"]]
+        lines += _device_lines(device, first, rest + ("│  " if further or plugged else "   "))
+        for number, load in enumerate(plugged, 1):
+            is_last = number == len(plugged) and not further
+            lines += _load_lines(load, _branch(rest, is_last), _beside(rest, is_last), load["name"] in device["bypass"])
+        for number, one in reversed(list(enumerate(further, 1))):
+            is_last = number == len(further)
+            pending.append((one, _branch(rest, is_last), _beside(rest, is_last)))
+    return lines
+
+
+def _device_lines(device: Mapping[str, Any], first: str, stem: str) -> list[_Line]:
+    """What the device is, and what it carries."""
     unsure = f" ({device['standing']})" if device["standing"] in ("estimate", "assumed") else ""
     state = "" if device["in_use"] else "; not in use"
     title = f"{device['name']}  {device['kind']}, {device['rating_text']}{unsure}{state}"
     lines = [_Line(first, stem, title, "" if device["in_use"] else "dim")]
-    if again:
-        return [_Line(first, stem, f"{device['name']}  as above")]
     if device["in_use"]:
         lines.append(_Line(stem, stem, _budget_text(device), _STYLE_OF_VERDICT.get(device["verdict"], "")))
-    for number, load in enumerate(plugged, 1):
-        is_last = number == len(plugged) and not below
-        lines += _load_lines(load, _branch(rest, is_last), _beside(rest, is_last), load["name"] in device["bypass"])
-    for number, one in enumerate(below, 1):
-        is_last = number == len(below)
-        lines += _device_lines(power, one, _branch(rest, is_last), _beside(rest, is_last), drawn)
     return lines
 
 
@@ -140,7 +155,8 @@ def _branch(rest: str, is_last: bool) -> str:
 
 
 def _beside(rest: str, is_last: bool) -> str:
-    return rest + ("   " if is_last else "│  ")
+    """What leads the lines below; from some depth on it grows no more, so that words still have room."""
+    return (rest + ("   " if is_last else "│  "))[: 3 * _DEEPEST]
 
 
 def _budget_text(device: Mapping[str, Any]) -> str:

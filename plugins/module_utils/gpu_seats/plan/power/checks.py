@@ -74,7 +74,7 @@ def unknown_findings(view: View) -> Iterator[Finding]:
     """Loads below a device in use whose watts nobody declared."""
     for name, load in view.loads.items():
         if load.unknown and name in view.tree.fed:
-            above = [one for one in view.tree.used if name in view.tree.loads(one)]
+            above = view.tree.above(name)
             text = (
                 f"{name} hangs below {', '.join(above)} of site {view.site.site}, and what it takes is not declared: "
                 f"{', '.join(load.unknown)}"

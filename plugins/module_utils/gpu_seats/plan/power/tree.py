@@ -3,6 +3,9 @@
 A load counts once at a device, however many ways lead down to it, and in full at each device that feeds it. A load
 that a device feeds, and a device in use below it too, is plugged into the lower one: a ups that comes in use takes over
 what the breaker above it fed. What is really plugged in at both has a device of its own on the other way.
+
+Nothing here calls itself, and every device is looked at a bounded number of times: chains and diamonds of any length
+are summed up.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ class Tree:
 
     def __init__(self, circuits: Mapping[str, Circuit]) -> None:
         self.circuits = dict(circuits)
-        self._carried: dict[str, dict[str, float]] = {}
+        self._last_loss: _Loss | None = None
 
     @cached_property
     def used(self) -> dict[str, Circuit]:
@@ -29,109 +32,179 @@ class Tree:
 
     def parents(self, name: str) -> list[str]:
         """Devices directly above, in use or not."""
-        return [above for above, one in self.circuits.items() if name in one.feeds or name in one.bypass]
+        return list(self._parents[name])
 
     def carried(self, name: str) -> dict[str, float]:
         """Load -> watts at the device for each watt of the load: more than 1 where a ups below it loses some."""
-        return self._below(name, ())
-
-    def _below(self, name: str, above: tuple[str, ...]) -> dict[str, float]:
-        known = self._carried.get(name)
-        if known is not None:
-            return known
         found: dict[str, float] = {}
         for fed in self.used[name].feeds if name in self.used else ():
-            _keep_highest(found, self._through(fed, (*above, name)))
-        self._carried[name] = found
-        return found
-
-    def _through(self, fed: str, above: tuple[str, ...]) -> dict[str, float]:
-        """What one outlet carries, seen from above it."""
-        if fed not in self.circuits:
-            return {fed: 1.0}
-        if fed not in self.used or fed in above:
-            return {}
-        device = self.used[fed]
-        loss = 1.0 / device.efficiency if device.efficiency else 1.0
-        found = {load: factor * loss for load, factor in self._below(fed, above).items()}
-        for passed in device.bypass:
-            _keep_highest(found, self._through(passed, (*above, fed)))
+            _keep_highest(found, self._outlet(fed))
         return found
 
     def loads(self, name: str) -> list[str]:
         """Every load that the device feeds, over its surge-only outlets too."""
-        found = dict(self.carried(name))
-        for passed in self.used[name].bypass if name in self.used else ():
-            _keep_highest(found, self._through(passed, (name,)))
-        return list(found)
+        return list(self._passed.get(name, ()))
+
+    def above(self, load: str) -> list[str]:
+        """Devices in use that feed the load, directly or not."""
+        return [name for name in self.used if load in self._passed[name]]
 
     def plugged(self, name: str) -> list[str]:
         """Loads that are plugged into the device itself, and into no device in use below it."""
-        device = self.used.get(name)
-        if device is None:
-            return []
-        outlets = (*device.feeds, *device.bypass)
-        lower = {load for fed in outlets if fed in self.used for load in self.loads(fed)}
-        return [load for load in outlets if load not in self.circuits and load not in lower]
+        return list(self._plugged.get(name, ()))
 
     @cached_property
     def fed(self) -> set[str]:
         """Loads that hang below at least one device in use."""
-        return {load for name in self.used for load in self.loads(name)}
+        return {load for passed in self._passed.values() for load in passed}
 
     def dark_after(self, name: str) -> list[str]:
         """Loads that lose their last feed when the device opens. What a ups feeds goes on from its battery."""
-        alive = self._alive_without(name)
-        return [load for load in self.loads(name) if not self._is_powered(load, alive)]
+        lost = self._loss(name)
+        return [load for load in self.loads(name) if not lost.is_powered(load)]
 
     def on_battery_after(self, name: str) -> list[str]:
         """Loads below the device that only the battery of a ups keeps up when it opens."""
-        alive, from_wall = self._alive_without(name), self._alive_without(name, batteries=False)
-        return [
-            load for load in self.loads(name) if self._is_powered(load, alive) and not self._is_powered(load, from_wall)
-        ]
+        lost = self._loss(name)
+        if not lost.on_battery:
+            return []
+        from_wall = _Loss(self, name, batteries=False)
+        return [load for load in self.loads(name) if lost.is_powered(load) and not from_wall.is_powered(load)]
 
-    def _alive_without(self, lost: str, batteries: bool = True) -> set[str]:
-        """Devices that still give power once `lost` has opened."""
-        alive: set[str] = set()
-        for _ in self.used:  # a device comes after those above it: as many rounds as there are levels
-            for name, device in self.used.items():
-                above = [one for one in self.parents(name) if one in self.used]
-                has_source = not above or any(self._gives(one, name, alive) for one in above)
-                if name != lost and (has_source or (batteries and device.kind == "ups")):
-                    alive.add(name)
-        return alive
-
-    def _gives(self, above: str, name: str, alive: Iterable[str]) -> bool:
-        """Whether `above` powers `name`: through itself, or past a ups that has no source of its own any more."""
-        if name in self.used[above].feeds:
-            return above in alive
-        return self._has_source(above, alive)
-
-    def _has_source(self, name: str, alive: Iterable[str]) -> bool:
-        above = [one for one in self.parents(name) if one in self.used]
-        return not above or any(self._gives(one, name, alive) for one in above)
-
-    def _is_powered(self, load: str, alive: Iterable[str]) -> bool:
-        return any(
-            (load in device.feeds and name in alive) or (load in device.bypass and self._has_source(name, alive))
-            for name, device in self.used.items()
-            if load in self.plugged(name)
-        )
+    def _loss(self, name: str) -> _Loss:
+        """What the loss of the device does; the last one is kept, because two questions are asked of each."""
+        if self._last_loss is None or self._last_loss.lost != name:
+            self._last_loss = _Loss(self, name)
+        return self._last_loss
 
     def in_order(self) -> list[str]:
-        """Every device once, those above before those below."""
-        ordered: dict[str, None] = {}
-        roots = [name for name in self.circuits if not self.parents(name)]
-        pending = [*roots, *self.circuits]
+        """Every device once, those above before those below; where that leaves a choice, as they are declared."""
+        return list(self._order)
+
+    def used_below(self, name: str) -> list[str]:
+        """Devices in use that hang below `name`, those above before those below."""
+        found: set[str] = set()
+        pending = [name] if name in self.used else []
         while pending:
-            name = pending.pop(0)
-            if name in ordered:
+            device = self.used[pending.pop()]
+            for fed in (*device.feeds, *device.bypass):
+                if fed in self.used and fed not in found:
+                    found.add(fed)
+                    pending.append(fed)
+        return sorted(found - {name}, key=self._places.__getitem__)
+
+    @cached_property
+    def used_parents(self) -> dict[str, list[str]]:
+        """Device in use -> the devices in use directly above it."""
+        return {name: [above for above in self._parents[name] if above in self.used] for name in self.used}
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self._order)}
+
+    @cached_property
+    def _parents(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {name: [] for name in self.circuits}
+        for above, circuit in self.circuits.items():
+            for fed in dict.fromkeys((*circuit.feeds, *circuit.bypass)):
+                if fed in found:
+                    found[fed].append(above)
+        return found
+
+    @cached_property
+    def _order(self) -> list[str]:
+        """The devices that hang below a root, then those of rings, which only code can make."""
+        done: set[str] = set()
+        roots = [name for name, above in self._parents.items() if not above]
+        below_roots = self._lower_first(reversed(roots), done)
+        rings = self._lower_first(self.circuits, done)
+        return [*reversed(below_roots), *reversed(rings)]
+
+    def _lower_first(self, starts: Iterable[str], done: set[str]) -> list[str]:
+        """Devices after all that hang below them; `done` grows by what was met."""
+        ordered: list[str] = []
+        for start in starts:
+            pending = [(start, False)]
+            while pending:
+                name, is_left = pending.pop()
+                if is_left:
+                    ordered.append(name)
+                elif name not in done:
+                    done.add(name)
+                    pending.append((name, True))
+                    circuit = self.circuits[name]
+                    pending += [(fed, False) for fed in (*circuit.feeds, *circuit.bypass) if fed in self.circuits]
+        return ordered
+
+    @cached_property
+    def _passed(self) -> dict[str, dict[str, float]]:
+        """Device in use -> load -> watts above the device for each watt of the load."""
+        passed: dict[str, dict[str, float]] = {}
+        for name in reversed(self._order):
+            device = self.used.get(name)
+            if device is None:
                 continue
-            ordered[name] = None
-            outlets = (*self.circuits[name].feeds, *self.circuits[name].bypass)
-            pending[:0] = [fed for fed in outlets if fed in self.circuits and fed not in ordered]
-        return list(ordered)
+            loss = 1.0 / device.efficiency if device.efficiency else 1.0
+            found: dict[str, float] = {}
+            for fed in device.feeds:
+                below = passed.get(fed, {}) if fed in self.circuits else {fed: 1.0}
+                _keep_highest(found, {load: factor * loss for load, factor in below.items()})
+            for beside in device.bypass:
+                _keep_highest(found, passed.get(beside, {}) if beside in self.circuits else {beside: 1.0})
+            passed[name] = found
+        return passed
+
+    def _outlet(self, fed: str) -> Mapping[str, float]:
+        """What one outlet carries, seen from above it."""
+        return self._passed.get(fed, {}) if fed in self.circuits else {fed: 1.0}
+
+    @cached_property
+    def _plugged(self) -> dict[str, list[str]]:
+        found = {}
+        for name, device in self.used.items():
+            outlets = (*device.feeds, *device.bypass)
+            lower = {load for fed in outlets if fed in self.used for load in self._passed[fed]}
+            found[name] = [load for load in outlets if load not in self.circuits and load not in lower]
+        return found
+
+    @cached_property
+    def plugged_into(self) -> dict[str, list[str]]:
+        """Load -> the devices in use that it is plugged into."""
+        found: dict[str, list[str]] = {}
+        for name, loads in self._plugged.items():
+            for load in loads:
+                found.setdefault(load, []).append(name)
+        return found
+
+
+class _Loss:
+    """What still gives power once one device has opened. Devices that do not hang below it are as before.
+
+    on_battery: whether a ups goes on without a source.
+    """
+
+    def __init__(self, tree: Tree, lost: str, batteries: bool = True) -> None:
+        self.lost = lost
+        self.on_battery = False
+        self._tree = tree
+        self._without_source: set[str] = set()
+        self._dead = {lost}
+        for name in tree.used_below(lost):
+            if not any(self._gives(one, name) for one in tree.used_parents[name]):
+                self._without_source.add(name)
+                if batteries and tree.used[name].kind == "ups":
+                    self.on_battery = True
+                else:
+                    self._dead.add(name)
+
+    def is_powered(self, load: str) -> bool:
+        return any(self._gives(device, load) for device in self._tree.plugged_into.get(load, ()))
+
+    def _gives(self, above: str, name: str) -> bool:
+        """Whether `above` powers `name`: through itself, or past a ups that has no source of its own any more."""
+        if name in self._tree.used[above].feeds:
+            return above not in self._dead
+        return above not in self._without_source
 
 
 def _keep_highest(found: dict[str, float], more: Mapping[str, float]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 GROUPS = ("cards", "machine", "router", "other", "loss")
 """Kinds of segments, in the order in which they are stacked."""
@@ -114,6 +115,11 @@ class PowerTree:
     def first_to_give(self) -> Device | None:
         """The device that gives first, if that is told."""
         return next((device for device in self.devices if device.gives_first), None)
+
+    @cached_property
+    def by_name(self) -> dict[str, Load]:
+        """The loads by their names."""
+        return {load.name: load for load in self.loads}
 
     @property
     def in_use(self) -> list[Device]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from .records import Device, Load, PowerTree
@@ -23,40 +23,43 @@ def rows_of(tree: PowerTree) -> list[Row]:
 
     What hangs below nothing comes last: a device of a ring, a load on no circuit.
     """
+    names = {device.name for device in tree.devices}
+    below: dict[str, list[Device]] = {name: [] for name in names}
+    for device in tree.devices:
+        for parent in names.intersection(device.parents):
+            below[parent].append(device)
     rows: list[Row] = []
+    drawn: set[str] = set()
     for device in tree.devices:
-        if not any(parent.name in device.parents for parent in tree.devices):
-            _add_device(tree, device, 0, None, rows)
+        if names.isdisjoint(device.parents):
+            _add_device(tree, device, below, rows, drawn)
     for device in tree.devices:
-        if not _is_drawn(device.name, rows):
-            _add_device(tree, device, 0, None, rows)
-    return rows + [Row(load, 0) for load in tree.loads if not _is_drawn(load.name, rows)]
+        if device.name not in drawn:
+            _add_device(tree, device, below, rows, drawn)
+    return rows + [Row(load, 0) for load in tree.loads if load.name not in drawn]
 
 
-def _add_device(tree: PowerTree, device: Device, depth: int, above: int | None, rows: list[Row]) -> None:
-    again = _is_drawn(device.name, rows)
-    rows.append(Row(device, depth, above, again))
-    if again:
-        return
-    here = len(rows) - 1
-    for load in _directly_below(tree, device):
-        rows.append(Row(load, depth + 1, here, _is_drawn(load.name, rows)))
-    for below in _devices_below(tree, device):
-        _add_device(tree, below, depth + 1, here, rows)
+def _add_device(
+    tree: PowerTree, top: Device, below: Mapping[str, list[Device]], rows: list[Row], drawn: set[str]
+) -> None:
+    """The rows of `top` and of all below it, by a list of what is still to do: a chain may be of any length."""
+    pending: list[tuple[Device, int, int | None]] = [(top, 0, None)]
+    while pending:
+        device, depth, above = pending.pop()
+        rows.append(Row(device, depth, above, device.name in drawn))
+        if device.name in drawn:
+            continue
+        drawn.add(device.name)
+        here = len(rows) - 1
+        for load in _directly_below(tree, device, below[device.name]):
+            rows.append(Row(load, depth + 1, here, load.name in drawn))
+            drawn.add(load.name)
+        pending += [(one, depth + 1, here) for one in reversed(below[device.name])]
 
 
-def _is_drawn(name: str, rows: list[Row]) -> bool:
-    return any(row.subject.name == name for row in rows)
-
-
-def _devices_below(tree: PowerTree, device: Device) -> Iterator[Device]:
-    return (below for below in tree.devices if device.name in below.parents)
-
-
-def _directly_below(tree: PowerTree, device: Device) -> list[Load]:
+def _directly_below(tree: PowerTree, device: Device, below: Iterable[Device]) -> list[Load]:
     """Loads with no other device between; a device out of use carries none, whatever its plugs are meant for."""
     if not device.in_use:
         return []
-    further = {name for below in _devices_below(tree, device) if below.in_use for name in below.loads}
-    known = {load.name: load for load in tree.loads}
-    return [known[name] for name in device.loads if name in known and name not in further]
+    further = {name for one in below if one.in_use for name in one.loads}
+    return [tree.by_name[name] for name in device.loads if name in tree.by_name and name not in further]
