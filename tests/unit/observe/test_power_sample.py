@@ -49,7 +49,7 @@ def test_draw_and_limit_of_each_card_in_the_order_asked():
 )
 def test_the_limit_is_the_one_that_holds(enforced, asked, limit):
     (one,) = card_draws(FakeSmi({UUIDS[0]: f"0, {UUIDS[0]}, 62.70, {enforced}, {asked}\n"}), UUIDS[:1])
-    assert one.limit_watts == limit and one.why == ("" if limit else "limit: N/A")
+    assert one.limit_watts == limit and one.why == ("" if limit else "limit: [N/A]")
 
 
 def test_a_lost_card_does_not_hide_the_others():
