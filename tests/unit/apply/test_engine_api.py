@@ -11,6 +11,7 @@ from http.server import BaseHTTPRequestHandler
 
 import pytest
 
+from gpu_seats.observe import engine_api
 from gpu_seats.observe.engine_api import EngineApi, EngineRefusedError, EngineUnreachableError
 
 
@@ -55,11 +56,20 @@ class Handler(BaseHTTPRequestHandler):
                 time.sleep(0.1)
             self.close_connection = True
             return
+        if path == "/exec/e2/start":
+            self.send_response(200)
+            self.end_headers()
+            for _ in range(1000):
+                self.wfile.write(frame(1, b"GPU 0\n" * 200))
+            self.close_connection = True
+            return
         answers = {
             "/containers/json": (200, [{"Id": "1"}]),
             "/containers/a/json": (200, {"Id": "1"}),
             "/containers/a/exec": (201, {"Id": "e1"}),
+            "/containers/flood/exec": (201, {"Id": "e2"}),
             "/exec/e1/json": (200, {"ExitCode": 255}),
+            "/exec/e2/json": (200, {"ExitCode": None}),
             "/exec/e1/start": (200, frame(1, b"GPU 0\n") + frame(2, b"and an error\n")),
             "/containers/a/logs": (200, frame(2, b"first\n") + frame(1, b"second\n")),
             "/containers/bad/start": (500, {"message": "driver failed programming external connectivity"}),
@@ -120,6 +130,14 @@ def test_streams_of_logs_and_exec_are_put_together(engine, server):
     assert engine.logs("a", tail=7, since=12.5) == "first\nsecond\n"
     assert "tail=7&since=12.500" in server.paths[-1]
     assert engine.execute("a", ["nvidia-smi", "-L"]) == (255, "GPU 0\nand an error\n")
+
+
+def test_a_command_that_prints_without_an_end_is_cut(engine, monkeypatch):
+    """Protects: the host's memory from what a container's nvidia-smi prints."""
+    monkeypatch.setattr(engine_api, "MOST_BYTES", 5000)
+    code, output = engine.execute("flood", ["nvidia-smi", "-L"])
+    assert code is None and output.startswith("GPU 0\n") and len(output) < 5000 + 65536
+    assert engine.inspect("a") == {"Id": "1"}
 
 
 @pytest.mark.parametrize("path", ["/slow", "/trickle"])

@@ -20,6 +20,8 @@ from urllib.parse import quote, urlencode
 
 DEFAULT_SOCKET = "/var/run/docker.sock"
 CALL_LIMIT_S = 20.0
+MOST_BYTES = 16 * 2**20
+"""Of one answer. What a container prints without an end must not fill the host's memory."""
 _LOG_FRAME_HEADER_BYTES = 8
 
 
@@ -203,7 +205,10 @@ class EngineApi:
         connection.request(method, url, body=payload, headers=headers)
         response = connection.getresponse()
         raw = _read_whole(response, deadline)
-        self._own.connection = None if response.will_close else connection
+        if len(raw) >= MOST_BYTES:
+            connection.close()
+        else:
+            self._own.connection = None if response.will_close else connection
         return response.status, {name.lower(): value for name, value in response.getheaders()}, raw
 
     def _connected(self, limit_s: float) -> _SocketConnection:
@@ -220,13 +225,13 @@ class EngineApi:
 
 
 def _read_whole(response: http.client.HTTPResponse, deadline: float) -> bytes:
-    """The body. A socket's own limit starts anew with every byte, so the total is limited here."""
-    parts: list[bytes] = []
+    """The body, cut at `MOST_BYTES`. A socket's own limit starts anew with every byte, so the total is limited here."""
+    whole = bytearray()
     while True:
         part = response.read1(65536)
-        if not part:
-            return b"".join(parts)
-        parts.append(part)
+        whole += part
+        if not part or len(whole) >= MOST_BYTES:
+            return bytes(whole)
         if time.monotonic() > deadline:
             raise socket.timeout("still sending at the limit")
 
