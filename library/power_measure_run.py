@@ -8,7 +8,7 @@ DOCUMENTATION = r"""
 module: power_measure_run
 author: gpu-seats maintainers
 version_added: "0.2.0"
-short_description: Start a measurement of the host's power, look at it, end it
+short_description: Start a measurement of the host's power, and look at it
 description:
   - The target's side of M(power_measure), which plans the steps and follows them.
   - The measurement runs as a transient unit of systemd, so it survives a lost connection. It ends by itself when nobody
@@ -19,10 +19,11 @@ options:
   do:
     description:
       - V(facts) reads cards and BMC. V(start) starts what is left of O(plan). V(look) tells how far it is and keeps it
-        going. V(end) ends it. V(finished) names a run of O(plan) that came to its end. V(note) adds a line to a file.
+        going. V(finished) names a run of O(plan) that came to its end. V(note) adds a line to a file.
+      - What ends it is C(systemctl stop gpu-seats-power-measure), which ends the load first.
     type: str
     required: true
-    choices: [facts, start, look, end, finished, note]
+    choices: [facts, start, look, finished, note]
   plan:
     description: What is measured, as M(power_measure) makes it.
     type: dict
@@ -53,10 +54,6 @@ options:
     type: str
     default: ""
     choices: ["", "asking", "go on"]
-  with_log:
-    description: Whether V(look) returns the whole file.
-    type: bool
-    default: false
   log:
     description: File that V(note) adds to and V(look) returns where no run was started since the boot.
     type: path
@@ -107,7 +104,7 @@ ARGUMENTS = {
     "do": {
         "type": "str",
         "required": True,
-        "choices": ["facts", "start", "look", "end", "finished", "note"],
+        "choices": ["facts", "start", "look", "finished", "note"],
     },
     "plan": {"type": "dict"},
     "uuids": {"type": "list", "elements": "str", "default": []},
@@ -116,7 +113,6 @@ ARGUMENTS = {
     "fresh": {"type": "bool", "default": False},
     "hold": {"type": "bool", "default": False},
     "word": {"type": "str", "default": "", "choices": ["", "asking", "go on"]},
-    "with_log": {"type": "bool", "default": False},
     "log": {"type": "path"},
     "record": {"type": "dict"},
     "within_s": {"type": "float", "default": 86400},
@@ -146,11 +142,9 @@ def answered(control, params, check_mode):
         if not check_mode:
             control.note(params["log"], params["record"])
         return {}, True
-    if do == "end":
-        return control.end(), True
     if params["log"]:
         return control.read(params["log"]), False
-    return control.look(params["word"], params["with_log"]), False
+    return control.look(params["word"]), False
 
 
 def main():

@@ -46,6 +46,7 @@ class FakeHost:
         self.fails_to_write: Callable[[dict[str, Any]], bool] = lambda record: False
         self.stops = True
         self.word_held, self.age = "", 0.0
+        self.told_to_end = False
 
     # the lease
     def word(self) -> str:
@@ -102,7 +103,8 @@ class FakeHost:
         head = {"kind": "run", "t": time_text(self.now), "key": self.plan.key, "host": self.plan.host}
         self.append({**head, "plan": self.plan.as_dict()})
         clock: Any = {"clock": lambda: self.now, "sleep": self.sleep, "wall": lambda: self.now}
-        return LadderRun(self.plan, self, self, self, self, done, **clock, **more).run()  # type: ignore[arg-type]
+        more = {"is_ended": lambda: self.told_to_end, **clock, **more}
+        return LadderRun(self.plan, self, self, self, self, done, **more).run()  # type: ignore[arg-type]
 
     @property
     def log(self) -> Any:

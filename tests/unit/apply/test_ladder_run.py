@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from measured_host import UUIDS, FakeHost, plan_data
 
-from gpu_seats.apply.power_measure.lease import GO_ON, HOLD, STOP
+from gpu_seats.apply.power_measure.lease import GO_ON, HOLD
 from gpu_seats.apply.power_measure.load_keeper import KeeperGoneError, LoadEnd
 from gpu_seats.apply.power_measure.plan import measure_plan
 from gpu_seats.apply.power_measure.progress import progress_of
@@ -74,7 +74,7 @@ def test_whatever_happens_whenever_the_load_ends_first_and_the_reason_is_written
         elif trouble == "lease":
             fake.age = 121.0
         elif trouble == "told":
-            fake.word_held = STOP
+            fake.told_to_end = True
         elif number == at:
             fake.ends = [LoadEnd("load of card 0", 1, "out of memory")]
 

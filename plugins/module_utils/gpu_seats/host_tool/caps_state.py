@@ -9,11 +9,11 @@ from typing import Any
 
 from ..apply.gpu_limits.result import CapsResult
 from ..findings import Finding, finding
+from ..observe.boot import boot_id
 from ..observe.nvidia.cards import LIMIT_TOLERANCE_WATTS
 
 DEFAULT_PATH = "/var/lib/gpu-seats/power/caps.json"
 _WHO_SET_IT = "It holds again. Find out what took it (journalctl --since): a driver loaded anew, or an nvidia-smi -pl."
-_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
 def read_state(path: str) -> dict[str, Any]:
@@ -36,13 +36,6 @@ def new_state(host: str, at: str, result: CapsResult, findings: list[Finding]) -
         "cards": [one.as_dict() for one in result.cards],
         "findings": [one.as_dict() for one in findings],
     }
-
-
-def boot_id() -> str:
-    try:
-        return _BOOT_ID.read_text(encoding="ascii").strip()
-    except OSError:
-        return ""
 
 
 def went_lost(last: Mapping[str, Any], result: CapsResult) -> list[Finding]:
@@ -68,4 +61,4 @@ def went_lost(last: Mapping[str, Any], result: CapsResult) -> list[Finding]:
     return found
 
 
-__all__ = ["DEFAULT_PATH", "boot_id", "new_state", "read_state", "went_lost"]
+__all__ = ["DEFAULT_PATH", "new_state", "read_state", "went_lost"]

@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from pathlib import Path
 from typing import Any
 
 _ENDING = re.compile(rb',"crc":"([0-9a-f]{8})"\}$')
@@ -49,6 +50,14 @@ class PowerLog:
     def last(self, kind: str) -> dict[str, Any] | None:
         found = self.of(kind)
         return found[-1] if found else None
+
+
+def log_of(path: Path) -> PowerLog:
+    """What the file holds; nothing where there is none yet. Raises OSError."""
+    try:
+        return read_power_log(path.read_bytes())
+    except FileNotFoundError:
+        return PowerLog()
 
 
 def log_line(record: Mapping[str, Any]) -> bytes:
@@ -104,4 +113,14 @@ def epoch_of(text: object) -> float | None:
     return moment.replace(tzinfo=timezone.utc).timestamp()
 
 
-__all__ = ["SAMPLE", "PowerLog", "TornLine", "epoch_of", "log_line", "read_power_log", "record_of_line", "time_text"]
+__all__ = [
+    "SAMPLE",
+    "PowerLog",
+    "TornLine",
+    "epoch_of",
+    "log_line",
+    "log_of",
+    "read_power_log",
+    "record_of_line",
+    "time_text",
+]

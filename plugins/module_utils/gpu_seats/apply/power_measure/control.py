@@ -1,4 +1,4 @@
-"""Starts a measurement on the host, looks at it, ends it: what the module `power_measure` does, one run an action."""
+"""Starts a measurement on the host and looks at it: what the module `power_measure` does, one run an action."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from typing import Any
 from ...findings import Finding, finding
 from ...observe.bmc_reader import bmc_reader
 from ...observe.command import Run
-from ...observe.power_log import PowerLog, read_power_log, time_text
+from ...observe.power_log import PowerLog, log_of, time_text
 from ...observe.power_sample import card_draws
 from ..atomic_files import FileError, WantedFile, file_change, make_directory, write_file
 from ..host_lock import HostLock, LockHeldError
 from .judgement import host_total
-from .lease import HOLD, STOP, Lease
+from .lease import HOLD, Lease
 from .log_file import LogFile, LogFileError
 from .plan import MeasurePlan
 from .progress import Progress, new_file, newest_file, progress_of, unfinished_file
-from .unit import UnitError, start_unit, stop_unit, unit_state
+from .unit import UnitError, start_unit, unit_state
 from .watcher import Orders, orders_of
 
 RUN_FOLDER = "/run/gpu-seats/power-measure"
@@ -58,7 +58,6 @@ class Control:
             "cards": [{**one.as_record(), "index": one.index} for one in draws],
             "bmc": {key: said.get(key) for key in ("watts", "source", "reason")},
             "mount": str(_mount_of(Path(folder))),
-            "tool": Path(self.tool[-1]).exists(),
         }
 
     @property
@@ -101,7 +100,7 @@ class Control:
             raise MeasureError([finding("power.measure_not_started", subject, str(error))]) from error
         return _prospect(plan, path, progress)
 
-    def look(self, word: str = "", with_log: bool = False) -> dict[str, Any]:
+    def look(self, word: str = "") -> dict[str, Any]:
         """How far it is; renews the lease. word: for the watcher (of lease), "" keeps the one before.
 
         gone: the host knows of none, because it was booted since. Raises MeasureError where the orders are broken.
@@ -114,16 +113,12 @@ class Control:
             lease.renew(word)
         # the unit first: what it wrote before its end is then in the file
         unit = unit_state(self.run)
-        content = _content(orders.log)
-        log = read_power_log(content)
-        state = state_of(log, orders.plan, orders.runs)
         return {
-            **state,
+            **state_of(log_of(orders.log), orders.plan, orders.runs),
             "log": str(orders.log),
             "unit": unit.active,
             "running": unit.is_running,
             "gone": False,
-            **({"log_text": content.decode("utf-8", "replace")} if with_log else {}),
         }
 
     def read(self, log: str) -> dict[str, Any]:
@@ -133,19 +128,6 @@ class Control:
         except OSError as error:
             message = f"{log} cannot be read: {error.strerror or error}"
             raise MeasureError([finding("power.measure_not_started", f"file:{log}", message)]) from error
-
-    def end(self) -> dict[str, Any]:
-        """End the run; the watcher ends the load, writes why, and is gone when this returns. Raises MeasureError."""
-        orders = self._orders()
-        with contextlib.suppress(OSError):
-            Lease(orders.lease).renew(STOP)
-        if unit_state(self.run).is_running:
-            try:
-                stop_unit(self.run)
-            except UnitError as error:
-                failed = finding("power.load_not_stopped", f"host:{orders.plan.host}", str(error))
-                raise MeasureError([failed]) from error
-        return self.look()
 
     def note(self, log: str, record: Mapping[str, Any]) -> None:
         """Add a line to a file whose run has ended (a reading that a person took). Raises MeasureError."""
@@ -227,13 +209,6 @@ def _in_short(sample: Mapping[str, Any], plan: MeasurePlan) -> dict[str, Any]:
         "total_words": total.words,
         "by_card": {plan.name_of(str(one["uuid"])): one.get("draw_watts") for one in sample.get("cards") or ()},
     }
-
-
-def _content(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return b""
 
 
 __all__ = ["RUN_FOLDER", "Control", "MeasureError", "longest_s", "state_of"]

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from ...findings import Finding, finding
 from ...observe.power_log import time_text
 from .judgement import Judge, host_total
-from .lease import ASKING, HOLD, STOP, Lease
+from .lease import ASKING, HOLD, Lease
 from .load_keeper import KeeperGoneError, LoadEnd
 from .loads import LoadOrder, loads_of
 from .log_file import LogFileError
@@ -186,8 +186,6 @@ class LadderRun:
             said = f": {' '.join(end.text.split())[-300:]}" if end.text else ", it printed nothing"
             message = f"{end.name} ended by itself with rc {end.rc} before its step did{said}"
             return finding("power.load_ended", host, message, {"load": end.name, "rc": end.rc})
-        if self.lease.word() == STOP:
-            return finding("power.measure_ended", host, "the run on the controller was ended")
         age_s, times = self.lease.age_s(), self.plan.times
         # whoever is asked for a reading looks at the meter, not here
         limit_s = times.lease_s + (times.hold_s + times.top_s if self.lease.word() == ASKING else 0.0)

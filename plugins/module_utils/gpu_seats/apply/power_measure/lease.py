@@ -9,7 +9,6 @@ from pathlib import Path
 HOLD = "hold"
 ASKING = "asking"
 GO_ON = "go on"
-STOP = "stop"
 
 
 class Lease:
@@ -38,4 +37,4 @@ class Lease:
             return None
 
 
-__all__ = ["ASKING", "GO_ON", "HOLD", "STOP", "Lease"]
+__all__ = ["ASKING", "GO_ON", "HOLD", "Lease"]

@@ -66,11 +66,4 @@ def unit_state(run: Run) -> UnitState:
     return UnitState(values.get("ActiveState"), values.get("Result"))
 
 
-def stop_unit(run: Run) -> None:
-    """End it; the watcher ends the load first. Raises UnitError."""
-    stopped = run(["systemctl", "stop", UNIT], _LIMIT_S + 20)
-    if not stopped.ok:
-        raise UnitError(f"systemctl stop {UNIT} failed: {stopped.text.strip() or 'it said nothing'}")
-
-
-__all__ = ["STOPPED", "UNIT", "UnitError", "UnitState", "start_unit", "stop_unit", "unit_state"]
+__all__ = ["STOPPED", "UNIT", "UnitError", "UnitState", "start_unit", "unit_state"]

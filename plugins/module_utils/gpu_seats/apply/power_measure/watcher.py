@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ...observe.boot import boot_id
 from ...observe.command import run as run_command
-from ...observe.power_log import read_power_log, time_text
+from ...observe.power_log import log_of, time_text
 from ...observe.power_sample import BmcWatch, ReadBmc, Sampler, card_draws
 from ..host_lock import HostLock, LockHeldError
 from .ladder_run import LadderRun
@@ -82,7 +83,7 @@ def _measured(orders: Orders, keeper: LoadKeeper, say: Callable[[str], None], re
     ended: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda got, _frame: ended.append(got))
-    done = progress_of(read_power_log(_content(orders.log))).done
+    done = progress_of(log_of(orders.log)).done
     log = LogFile(orders.log)
     bmc = BmcWatch(read_bmc, min(_BMC_EVERY_S, plan.times.every_s)) if read_bmc is not None else None
     samples = Sampler(run_command, [one.uuid for one in plan.cards], bmc)
@@ -96,7 +97,7 @@ def _measured(orders: Orders, keeper: LoadKeeper, say: Callable[[str], None], re
                 "t": time_text(time.time()),
                 "key": plan.key,
                 "host": plan.host,
-                "boot_id": _boot_id(),
+                "boot_id": boot_id(),
                 "done": sorted(done),
                 "plan": plan.as_dict(),
             }
@@ -108,20 +109,6 @@ def _measured(orders: Orders, keeper: LoadKeeper, say: Callable[[str], None], re
         log.close()
     say("every step was measured" if reason is None else f"{reason.code}: {reason.message}")
     return COMPLETE if reason is None else STOPPED
-
-
-def _content(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return b""
-
-
-def _boot_id() -> str:
-    try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-    except OSError:
-        return ""
 
 
 __all__ = ["COMPLETE", "REFUSED", "STOPPED", "Orders", "orders_of", "watch"]
