@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,7 @@ def tool(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest
     made = Tool(tmp_path, capsys)
     real = command.run
     monkeypatch.setattr(caps_verb.command, "run", made.cards.run)
+    monkeypatch.setattr(caps_verb, "_SPARE", tmp_path / "run" / "alerts.json")
     assert real is not command.run
     return made
 
@@ -214,6 +216,38 @@ class TestUnusableFile:
         code, printed = tool("apply")
         assert code == 2 and "caps.json can't be read: No such file" in printed
 
+    def test_hooks_and_metrics_are_told_and_nothing_counts_as_cleared(self, tool: Tool) -> None:
+        """Protects: a watch that can't look must not look like a host on which all is well."""
+        tool.hook("mail", "")
+        tool.cards.fault("gpu-lost", 2)
+        tool("apply")
+        whole = (tool.folder / "caps.json").read_text()
+        tool.declare("{")
+        assert tool("apply")[0] == tool("apply")[0] == 2
+        _, blind = tool.given("mail")
+        assert [one["code"] for one in blind["new"]] == ["power.caps_not_checked"] and blind["cleared"] == []
+        assert "is no JSON" in blind["new"][0]["message"] and blind["host"] == "ml1"
+        assert 'code="power.caps_not_checked",host="ml1"' in tool.metrics
+        # neither a limit nor a time that nobody looked at
+        assert re.findall("^gpu_seats_(?:gpu|power).*", tool.metrics, re.M) == []
+        tool.declare(whole)
+        tool("apply")
+        assert tool.given("mail")[2]["cleared"] == [
+            {"code": "power.caps_not_checked", "subject": f"file:{tool.folder}/caps.json"}
+        ]
+
+    def test_a_run_that_never_ends_is_told(self, tool: Tool) -> None:
+        tool.hook("mail", "")
+        with HostLock("set power caps", str(tool.folder / "lock")):
+            assert tool("apply", "--lock-wait-s", "0.1")[0] == 1
+        (told,) = tool.given("mail")
+        assert "(set power caps) holds" in told["new"][0]["message"] and "caps_not_checked" in tool.metrics
+
+    def test_who_only_checks_tells_nobody(self, tool: Tool) -> None:
+        tool.hook("mail", "")
+        tool.declare("{")
+        assert tool("check")[0] == 2 and tool.given("mail") == [] and not (tool.folder / "prom").exists()
+
     def test_an_unknown_verb_or_option_is_2(self, capsys: pytest.CaptureFixture[str]) -> None:
         for arguments in (["capz"], ["caps", "apply", "--cap"], ["caps"], []):
             with pytest.raises(SystemExit) as ended:
@@ -318,6 +352,44 @@ class TestAlertHooks:
         lost = [finding("gpu.lost", "gpu:1", "gone")]
         after, problems = call_hooks(hooks_in(str(tool.hooks)), about, lost, {}, limit_s=0.3)
         assert after == {"slow": []} and "did not end within 0.3 s" in problems[0]
+
+    def test_one_that_hangs_keeps_no_other_waiting(self, tool: Tool) -> None:
+        from gpu_seats.host_tool.alert_hooks import call_hooks, hooks_in
+
+        for number in range(4):
+            tool.hook(f"{number}-slow", "sleep 60")
+        tool.hook("9-mail", "")
+        began = time.monotonic()
+        lost = [finding("gpu.lost", "gpu:1", "gone")]
+        after, problems = call_hooks(hooks_in(str(tool.hooks)), {}, lost, {}, limit_s=1.0)
+        assert time.monotonic() - began < 3.5 and len(problems) == 4
+        assert after["9-mail"] == [("gpu.lost", "gpu:1")] and len(tool.given("9-mail")) == 1
+
+    def test_one_that_can_not_be_started_says_why(self, tool: Tool) -> None:
+        tool.hook("mail", "").write_bytes(b"\x00\x01")
+        tool.cards.fault("gpu-lost", 2)
+        code, printed = tool("apply")
+        assert code == 1 and re.search(r"^alert hook \S+/mail: Exec format error$", printed, re.M)
+
+    def test_a_flood_of_words_is_cut_and_a_loop_of_links_is_no_hook(self, tool: Tool) -> None:
+        tool.hook("loud", "yes 'no route' | head -c 30000000\nexit 2")
+        (tool.hooks / "loop").symlink_to("loop")
+        (tool.hooks / "folder").mkdir(mode=0o755)
+        tool.cards.fault("gpu-lost", 2)
+        code, printed = tool("apply")
+        assert code == 1 and "loud ended with 2: no route\n" in printed and len(printed) < 2000
+
+    def test_a_disk_that_takes_nothing_makes_no_alarm_of_every_minute(self, tool: Tool) -> None:
+        tool.hook("mail", "")
+        (tool.folder / "state").write_text("a file where the folder should be")
+        tool.cards.fault("gpu-lost", 2)
+        for _ in range(3):
+            assert f"cannot read {tool.folder}/state/alerts.json" in tool("apply")[1]
+        assert len(tool.given("mail")) == 1 and (tool.folder / "run/alerts.json").exists()
+        (tool.folder / "state").unlink()
+        tool("apply")
+        assert len(tool.given("mail")) == 1 and not (tool.folder / "run/alerts.json").exists()
+        assert json.loads((tool.folder / "state/alerts.json").read_text())["mail"]
 
     @pytest.mark.parametrize("name", [".hidden", "mail~", "mail.bak", "mail.dpkg-old", "mail.swp"])
     def test_leftovers_are_no_hooks(self, tool: Tool, name: str) -> None:

@@ -47,6 +47,13 @@ KINDS: dict[str, FindingKind] = {
         "The card gives no value for its power limit, so whether its cap holds is not known. It is not 0 W.",
         "nvidia-smi -q -d POWER -i <uuid>. Count the card at its highest limit until it can be read.",
     ),
+    "power.caps_not_checked": FindingKind(
+        "error",
+        "The look of every minute could look at no card, so a cap that is lost now is neither seen nor set again: its "
+        "file of caps can't be used, or another run holds the lock.",
+        "ansible-playbook playbooks/power.yml writes the file anew. A lock names the process that holds it: see what "
+        "that one waits for.",
+    ),
     "power.card_not_capped": FindingKind(
         "error",
         "A card that has a declared cap could not be asked or set: it may run at its stock limit.",

@@ -11,8 +11,10 @@ from ..metrics_text import FINDING_HELP, family, series
 FILE_NAME = "gpu_seats_power.prom"
 
 
-def caps_metrics(host: str, result: CapsResult, findings: Sequence[Finding], checked_at_s: float) -> str:
-    """checked_at_s: Unix time, so that a rule can see a timer that has stopped. What is not known has no series.
+def caps_metrics(host: str, result: CapsResult, findings: Sequence[Finding], checked_at_s: float | None) -> str:
+    """checked_at_s: Unix time, so that a rule can see a timer that has stopped; None where no card was looked at.
+
+    What is not known has no series.
 
     ``source`` keeps these findings apart from those that a play wrote about the same host.
     """
@@ -22,11 +24,12 @@ def caps_metrics(host: str, result: CapsResult, findings: Sequence[Finding], che
     ]
     here = {series("gpu_seats_finding", of_finding): 1 for of_finding in labels}
     checked = "gpu_seats_power_checked_timestamp_seconds"
+    looked = {} if checked_at_s is None else {series(checked, {"host": host}): checked_at_s}
     return "".join(
         [
             *_of_cards(host, result.cards),
             family("gpu_seats_finding", FINDING_HELP, here),
-            family(checked, "When the caps were looked at.", {series(checked, {"host": host}): checked_at_s}),
+            family(checked, "When the caps were looked at.", looked),
         ]
     )
 

@@ -1,13 +1,14 @@
 """``caps apply`` and ``caps check``: the declared power limits between deploys.
 
-apply sets what differs and remembers what it found, writes metrics and tells alert hooks what changed. check reads the
-cards and prints, no more.
+apply sets what differs and remembers what it found, writes metrics and tells alert hooks what changed, also where the
+cards could not be looked at. check reads the cards and prints, no more.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import socket
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,7 +21,7 @@ from ..apply.gpu_limits.caps import CapsError
 from ..apply.gpu_limits.persistence import WAYS
 from ..apply.gpu_limits.result import CapsResult, lost_findings
 from ..apply.host_lock import HostLock, LockHeldError
-from ..findings import Finding, by_severity
+from ..findings import Finding, by_severity, finding
 from ..observe import command
 from .alert_hooks import call_hooks, hooks_in
 from .caps_file import DEFAULT_PATH, CapsFile, read_caps_file
@@ -32,6 +33,8 @@ SUMMARY = "Hold the declared power limit of every card (apply), or see whether t
 
 HELD, NOT_HELD, UNUSABLE = 0, 1, 2
 _AGAIN_S = 2.0
+_SPARE = Path("/run/gpu-seats-power/alerts.json")
+"""What hooks were told, while a full or read-only disk does not take it: else every minute would be an alarm."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -68,23 +71,37 @@ def run(options: argparse.Namespace) -> int:
     try:
         declared = read_caps_file(options.caps)
     except CapsError as error:
-        print(error)
-        return UNUSABLE
+        return _not_looked(options, str(error), UNUSABLE)
     if options.persistence:
         declared = replace(declared, persistence=options.persistence)
     try:
         with HostLock(f"caps {options.action}", options.lock, options.lock_wait_s):
             answer = _apply(options, declared) if options.action == "apply" else _check(declared)
     except LockHeldError as held:
-        print(f"the caps were not looked at: {held}")
-        return NOT_HELD
+        return _not_looked(options, f"the caps were not looked at: {held}", NOT_HELD, declared.host)
     except OSError as error:
-        print(f"the caps were not looked at: {options.lock}: {error.strerror or error}. This needs root")
-        return NOT_HELD
+        why = f"the caps were not looked at: {options.lock}: {error.strerror or error}. This needs root"
+        return _not_looked(options, why, NOT_HELD, declared.host)
     if options.action == "apply" and options.alert_hooks:
         _tell_hooks(options, answer)
     _print(options, answer)
     return answer.code
+
+
+def _not_looked(options: argparse.Namespace, why: str, code: int, host: str = "") -> int:
+    """Says why no card was looked at, to metrics and hooks too: a watch that sees nothing must not look like peace."""
+    print(why)
+    if options.action == "apply":
+        name = host or str(read_state(options.state).get("host") or socket.gethostname())
+        blind = [finding("power.caps_not_checked", f"file:{options.caps}", why)]
+        answer = _Answer(CapsFile(name, []), CapsResult(), blind)
+        if options.textfile:
+            _write(answer, str(Path(options.textfile) / FILE_NAME), caps_metrics(name, answer.result, blind, None))
+        if options.alert_hooks:
+            _tell_hooks(options, answer, looked=False)
+        for line in answer.problems:
+            print(line)
+    return code
 
 
 def _check(declared: CapsFile) -> _Answer:
@@ -119,24 +136,31 @@ def applied_when_there(
         sleep(_AGAIN_S)
 
 
-def _tell_hooks(options: argparse.Namespace, answer: _Answer) -> None:
+def _tell_hooks(options: argparse.Namespace, answer: _Answer, looked: bool = True) -> None:
     """Tells the hooks what fails, and caps that were lost and set again. Not under the lock: a hook may take long."""
     path = str(Path(options.state).with_name("alerts.json"))
     alarming = [one for one in answer.findings if one.fails or one.code == "power.cap_lost"]
-    told = read_state(path)
+    spared = read_state(str(_SPARE))
+    told = spared or read_state(path)
     about = {"host": answer.declared.host, "time": _utc(time.time()), "source": "caps"}
-    after, problems = call_hooks(hooks_in(options.alert_hooks), about, alarming, told)
+    after, problems = call_hooks(hooks_in(options.alert_hooks), about, alarming, told, looked=looked)
     answer.problems += problems
     text = json.dumps(after, indent=1, sort_keys=True) + "\n"
-    if json.loads(text) != told:
-        _write(answer, path, text)
+    if json.loads(text) == told and not spared:
+        return
+    if _write(answer, path, text):
+        _SPARE.unlink(missing_ok=True)
+    else:
+        _write(answer, str(_SPARE), text)
 
 
-def _write(answer: _Answer, path: str, text: str) -> None:
+def _write(answer: _Answer, path: str, text: str) -> bool:
     try:
         write_file(file_change(WantedFile(path, text, 0o644)))
     except FileError as error:
         answer.problems.append(str(error))
+        return False
+    return True
 
 
 def _utc(at_s: float) -> str:
