@@ -13,6 +13,7 @@ SEATS = {"flash-next": 8022, "smol": 8090}
 @pytest.fixture(scope="module", autouse=True)
 def standing(lab) -> Iterator[None]:
     """Both seats serve before a module's tests, whatever the one before it left; no simulated failure stays on."""
+    lab.sh("nvidia-smi -pl 275")  # the declared caps, without which a status is not green; molecule/power is about them
     ensure_standing(lab)
     yield
     lab.clear_faults()
