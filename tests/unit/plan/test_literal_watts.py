@@ -139,6 +139,56 @@ def test_what_only_looks_like_watts_is_none(text: str, tmp_path: Path) -> None:
     assert searched(tmp_path, {"stacks/chat-seat/README.md": text}) == []
 
 
+SPELLINGS = """\
+275W|275 watts|275 Watts|0.275 kW|0,275 kW|1.6 KW|1.6kw|275-W cap|275-watt limit|275w|~275W|(275W)
+4x275W|4 x 275 W|4×275 W
+250/300 W|250-300W|+25 W|1,625 W|275&nbsp;W|275W/card|1600 VA or 900 W
+nvidia-smi -pl=275|nvidia-smi -pl275|nvidia-smi --power-limit 275|sudo nvidia-smi -i 0 -pm 1 -pl "275"
+["sh", "-c", "nvidia-smi -pl 275"]|["nvidia-smi", "--power-limit=275"]|nvidia-smi.exe -pl 275.5
+run --power-limit 275|run --gpu-power-limit=275|["run", "--power-limit", "275"]
+power_limit: 275|powerLimit: 275|PowerLimit=275|"power_limit": 275|power.limit=275|power limit: 275|power cap = 275
+gpu_power_limit_w: 275|POWER_LIMIT_W=275|power_w: 275|MAX_POWER_W=275|max_power: 275|TDP=275|gpu_tdp: 275|wattage: 275
+WATTS="275"|export GPU_PL=275|power_budget: 1920|watts_per_card: 275
+POWER_LIMIT=${POWER_LIMIT:-275}|power_limit: "{{ 275 }}"|power_limit: [275, 275]
+power_limits: {min: 250, default: 300}
+nvmlDeviceSetPowerManagementLimit(handle, 275000)|nvidia-settings -a GPUPowerLimit=275
+"""
+NO_WATTS = """\
+W4A16|w4a16|7B-W4|Qwen-W8A8-275B|3 kWh|275 Wh|275 Wh/day|1500 VA|port 8022|http://x:8022/W
+--weight 4 --width 5|12 Workers
+300 words|24w|a 4 w/o thing|10 W3C specs|x86_64-w64|2w ago|1d 2h 3w|30 wpm|2024-W12|2024 W12|"W": 5|0W-20|sha256:4b6W5
+power of 2|power: 5|power users: 5|power_state: 0|POWER9|powerpc64|power8: 2|low_power_mode: 1
+max_powers: 3|watts per token
+perl -pl 5|apply --pl 3|power_limit_enabled: 1|power_limit_timeout_s: 30|power-cap-interval: 60|power_limits_version: 2
+watchdog: 60|--watts-file 3.txt|power_limit: null|power_limit: ""|watts_total 3 files|what it draws in watts:
+"""
+
+
+@pytest.mark.parametrize("text", [one for line in SPELLINGS.splitlines() for one in line.split("|")])
+def test_every_spelling_of_a_limit_is_found_in_scripts_settings_and_prose(text: str, tmp_path: Path) -> None:
+    (found,) = searched(tmp_path, {"stacks/chat-seat/files/start.sh": f"# first\n{text}\n4 cards\n"})
+    assert found.evidence["line"] == 2
+
+
+@pytest.mark.parametrize("text", [one for line in NO_WATTS.splitlines() for one in line.split("|")])
+def test_other_numbers_beside_a_w_or_the_word_power_are_left_alone(text: str, tmp_path: Path) -> None:
+    assert searched(tmp_path, {"stacks/chat-seat/files/start.sh": f"# first\n{text}\n4 cards\n"}) == []
+
+
+def test_a_dated_paragraph_may_name_watts_to_its_end_and_no_further(tmp_path: Path) -> None:
+    text = (
+        "On 2026-09-19, with all cards idle, the BMC\nread 461 W at most.\n\nThe cap is 275 W.\n\n"
+        "- 2026-09-19: 390 W\n  and 412 W on average\n- now 300 W\n"
+    )
+    found = searched(tmp_path, {"stacks/chat-seat/README.md": text})
+    assert [one.evidence["line"] for one in found] == [4, 8]
+
+
+def test_a_file_full_of_watts_is_told_once_it_is_clear(tmp_path: Path) -> None:
+    found = searched(tmp_path, {"stacks/chat-seat/power.csv": "275 W\n" * 50_000})
+    assert len(found) == 21 and found[-1].evidence["further_lines"] == 49_980
+
+
 def test_vaults_pictures_links_and_hidden_files_are_not_read(tmp_path: Path) -> None:
     (tmp_path / "stacks/chat-seat").mkdir(parents=True)
     (tmp_path / "stacks/chat-seat/logo.png").write_bytes(b"\x89PNG\0 275 W")

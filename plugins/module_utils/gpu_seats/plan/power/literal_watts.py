@@ -7,6 +7,7 @@ of a site file, a card's own limits in ``power_limits``. A dated note says what 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 import yaml
@@ -24,12 +25,34 @@ if TYPE_CHECKING:
     from ...declare.yaml_source import Source
 
 _MAX_BYTES = 1 << 20
-_WATTS = re.compile(r"(?<![\w./+])\d+(?:[.,]\d+)?\s?(?:k?W|[Ww]atts?|kilowatts?)\b")
-_COMMAND = re.compile(r"nvidia-smi[^\0]{0,300}?(?<![\w-])(?:-pl|--power-limit)[\s\"',=\[\]-]*\d+")
-_SETTING = re.compile(
-    r"\b[\w.-]*(?:power[_-]?(?:limit|cap)|watts?)[\w-]*[\"']?\s*[:=]\s*[\"']?\d+(?:\.\d+)?\b[\"']?", re.IGNORECASE
+_MOST_LINES = 20
+"""A log of samples has thousands of lines; these say enough of it."""
+_WATTS = re.compile(
+    r"(?:(?<![\w./+])|(?<=\s\+)|(?<=^\+))(?:\d+(?:[.,]\d+)?\s?[/x×*-]\s?){0,3}"
+    r"\d+(?:[.,]\d+)?(?:(?:\s|-|&nbsp;)?(?:[kK]?W|[Ww]atts?|kilowatts?)|(?<=\d{3})w|(?<=\d)kw)\b(?!-\d)",
+    re.MULTILINE,
 )
+"""Also 4x275W, 4 x 275 W, 250/300 W. A small w means weeks and words too: it counts after three digits, like 275w."""
+_COMMAND = re.compile(r"nvidia-smi[^\0]{0,300}?(?<![\w-])(?:-pl|--power-limit)[\s\"',=\[\]-]*\d+")
+_OPTION = re.compile(
+    r"(?<!\S)[\"']?--[\w-]*power-?(?:limit|cap)(?:-[\w-]*)?[\s\"',=]{1,4}\d+(?:\.\d+)?\b", re.IGNORECASE
+)
+_OF_TIME = r"(?:enable|timeout|interval|version|period|seconds|minutes|count|_m?s\b|delay|retries|level)"
+_LIMIT_NAME = (
+    r"(?:power[ ._-]?(?:limit|cap|budget)[sw]?|watts?|wattage|max[_-]?power|power[_-]w|(?<![a-z])tdp"
+    r"|(?:gpu|nvidia)[_-]pl)"
+)
+_SETTING = re.compile(
+    rf"(?<![\w.-])(?![\w.-]*{_OF_TIME})[\w.-]*{_LIMIT_NAME}(?:[_-][\w-]*)?[\"']?[ \t]*[:=][ \t]*"
+    r"(?:[\"'\[]|\$\{\w+:?[-=]|\{\{\s*|\{\s*[\w\"']+\s*:\s*){0,2}\d+(?:\.\d+)?\b[\"']?",
+    re.IGNORECASE,
+)
+"""A limit that is given a number: bare, as the default of a variable, in a template, first of a list or a mapping."""
+_CALL = re.compile(r"SetPowerManagementLimit\([^()\n]{0,80}?\b\d{4,}\s*\)")
+"""NVML counts in milliwatts."""
 _DATE = re.compile(r"\b20\d\d-\d\d-\d\d\b")
+_STARTS_BLOCK = re.compile(r"^\s*(?:[-*+#|>]|\d{1,3}[.)]\s)")
+"""A heading, an item of a list, a row of a table: each is dated or not by itself."""
 _HOME_OF_POWER = {
     "host": (("power",), ("gpus", "*", "power_limits"), ("bmc", "draw"), ("notes",)),
     "site": (("circuits",), ("loads",), ("feed_proposal",), ("notes",)),
@@ -53,16 +76,21 @@ def literal_watts_findings(fleet: Fleet, project: Project) -> list[Finding]:
 
 
 def _in_text(file: str, text: str, exempt: set[int]) -> Iterator[Finding]:
-    """One finding a line. A command that sets a limit is one wherever it stands, dated or not."""
+    """One finding a line, up to _MOST_LINES. A command that sets a limit is one wherever it stands, dated or not."""
+    line_ends = [match.start() for match in re.finditer("\n", text)]
     by_line: dict[int, str] = {}
-    for pattern in (_COMMAND, _SETTING, _WATTS):
+    for pattern in (_COMMAND, _OPTION, _SETTING, _CALL, _WATTS):
         for match in pattern.finditer(text):
-            line = text.count("\n", 0, match.end() - 1) + 1
+            line = bisect_left(line_ends, match.end() - 1) + 1
             if pattern is _COMMAND or line not in exempt:
                 by_line.setdefault(line, " ".join(match.group(0).split())[-60:])
-    for line, said in sorted(by_line.items()):
+    for line, said in sorted(by_line.items())[:_MOST_LINES]:
         message = f"{file}:{line}: {said} is a watt number outside the declaration of power"
         yield finding("power.literal_watts", f"file:{file}", message, {"file": file, "line": line, "written": said})
+    if len(by_line) > _MOST_LINES:
+        further = len(by_line) - _MOST_LINES
+        message = f"{file}: {further} further lines have watt numbers outside the declaration of power"
+        yield finding("power.literal_watts", f"file:{file}", message, {"file": file, "further_lines": further})
 
 
 def _home_lines(kind: str, source: Source) -> set[int]:
@@ -90,10 +118,19 @@ def _home_of(kind: str, path: KeyPath) -> KeyPath | None:
 
 
 def _dated_lines(path: Path, text: str) -> set[int]:
-    """Lines of prose that carry their day: they say what was, not what is to be."""
+    """Lines of prose that carry their day, to the end of their paragraph: they say what was, not what is to be."""
     if path.suffix not in (".md", ".txt"):
         return set()
-    return {number for number, line in enumerate(text.splitlines(), 1) if _DATE.search(line)}
+    found: set[int] = set()
+    block: list[int] = []
+    is_dated = False
+    for number, line in enumerate([*text.splitlines(), ""], 1):
+        if not line.strip() or _STARTS_BLOCK.match(line):
+            found |= set(block) if is_dated else set()
+            block, is_dated = [], False
+        block.append(number)
+        is_dated = is_dated or _DATE.search(line) is not None
+    return found
 
 
 def _other_files(project: Project) -> Iterator[Path]:
