@@ -125,11 +125,28 @@ class TestApply:
         code, printed = tool("apply")
         assert code == 0 and "power.cap_lost" not in printed and tool.cards.limits == [260.0] * 4
 
-    def test_damaged_memory_is_no_reason_to_stop(self, tool: Tool) -> None:
+    @pytest.mark.parametrize(
+        "damaged",
+        [
+            b'{"findings": [1], "cards": 7',
+            b'{"boot": "now", "findings": [1, {"code": []}], "cards": [2, {"ok": true, "uuid": {}}], "mail": [[1]]}',
+            b'{"boot": "now", "findings": {"code": 1}, "cards": 7, "mail": 3}',
+            b"[" * 100_000,
+            b"\xff\x00\x80",
+            b"",
+            b"null",
+        ],
+    )
+    def test_damaged_memory_is_no_reason_to_stop(
+        self, tool: Tool, monkeypatch: pytest.MonkeyPatch, damaged: bytes
+    ) -> None:
+        monkeypatch.setattr(caps_state, "boot_id", lambda: "now")
+        tool.hook("mail", "")
         (tool.folder / "state").mkdir()
         for name in ("caps.json", "alerts.json"):
-            (tool.folder / "state" / name).write_text('{"findings": [1], "cards": 7')
+            (tool.folder / "state" / name).write_bytes(damaged)
         assert tool("apply")[0] == 0 and tool.state["held"]
+        assert tool("apply")[0] == 0 and tool.given("mail") == []
 
     def test_no_caps_declared_is_fine(self, tool: Tool) -> None:
         tool.declare({"caps": []})

@@ -35,7 +35,7 @@ def read_caps_file(path: str) -> CapsFile:
         data = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise CapsError(f"{path} can't be read: {error.strerror or error}. The role gpu_power writes it") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise CapsError(f"{path} is no JSON: {error}. Run the role gpu_power again") from error
     if not isinstance(data, dict):
         raise CapsError(f"{path} holds {type(data).__name__}: an object with caps is needed")

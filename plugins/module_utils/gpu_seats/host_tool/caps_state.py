@@ -20,9 +20,15 @@ def read_state(path: str) -> dict[str, Any]:
     """The last state; empty where there is none or it can't be read: it is a memory, nothing is decided by it alone."""
     try:
         data = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return data if isinstance(data, dict) else {}
+
+
+def kept_rows(state: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    """The objects of a list in a state; none of what damage or a hand left there."""
+    rows = state.get(name)
+    return [one for one in rows if isinstance(one, dict)] if isinstance(rows, list) else []
 
 
 def new_state(host: str, at: str, result: CapsResult, findings: list[Finding]) -> dict[str, Any]:
@@ -42,15 +48,11 @@ def went_lost(last: Mapping[str, Any], result: CapsResult) -> list[Finding]:
     """Caps that held at the last look in this boot, had gone above since, and were set again now."""
     if not last or last.get("boot") != boot_id():
         return []
-    kept = {
-        one.get("uuid"): one.get("wanted_watts")
-        for one in last.get("cards") or []
-        if isinstance(one, dict) and one.get("ok")
-    }
+    kept = {str(one.get("uuid")): one.get("wanted_watts") for one in kept_rows(last, "cards") if one.get("ok")}
     found = []
     for one in result.cards:
         had = one.before_watts
-        if not one.changed or had is None or kept.get(one.uuid) != one.wanted_watts:
+        if not one.changed or had is None or kept.get(str(one.uuid)) != one.wanted_watts:
             continue
         if had > one.wanted_watts + LIMIT_TOLERANCE_WATTS:
             ending = f"and was set to {one.wanted_watts:g} W again" if one.ok else "and could not be set again"
@@ -61,4 +63,4 @@ def went_lost(last: Mapping[str, Any], result: CapsResult) -> list[Finding]:
     return found
 
 
-__all__ = ["DEFAULT_PATH", "new_state", "read_state", "went_lost"]
+__all__ = ["DEFAULT_PATH", "kept_rows", "new_state", "read_state", "went_lost"]

@@ -27,12 +27,13 @@ from .alert_hooks import call_hooks, hooks_in
 from .caps_file import DEFAULT_PATH, CapsFile, read_caps_file
 from .caps_metrics import FILE_NAME, caps_metrics
 from .caps_state import DEFAULT_PATH as STATE_PATH
-from .caps_state import new_state, read_state, went_lost
+from .caps_state import kept_rows, new_state, read_state, went_lost
 
 SUMMARY = "Hold the declared power limit of every card (apply), or see whether they hold (check)."
 
 HELD, NOT_HELD, UNUSABLE = 0, 1, 2
 _AGAIN_S = 2.0
+_SAME = ("code", "subject", "message")
 _SPARE = Path("/run/gpu-seats-power/alerts.json")
 """What hooks were told, while a full or read-only disk does not take it: else every minute would be an alarm."""
 
@@ -192,7 +193,7 @@ def _changes(result: CapsResult, check: bool) -> list[str]:
 
 def _told(answer: _Answer) -> Sequence[str]:
     """A line a finding. What was told in the last run in the same words is only counted: this runs every minute."""
-    before = {(one.get("code"), one.get("subject"), one.get("message")) for one in answer.last.get("findings") or []}
+    before = {tuple(str(one.get(key)) for key in _SAME) for one in kept_rows(answer.last, "findings")}
     news = [one for one in answer.findings if (one.code, one.subject, one.message) not in before]
     lines = [f"{one.severity} {one.code} {one.subject}: {one.message}" for one in news]
     same = [one for one in answer.findings if one not in news and one.severity != "info"]
