@@ -24,6 +24,7 @@ from gpu_seats.controller.power_measure_follow import (
     clamp_answer,
     follow,
     resume_text,
+    unexplained_stop,
 )
 from gpu_seats.controller.power_measure_plan import (
     MeasureRequest,
@@ -96,14 +97,13 @@ class ActionModule(ActionBase):
             log, stop, changed = prospect["log"], followed.look["stop"], True
             clamp = followed.clamp or clamp
             if not followed.look["complete"] and stop is None:
-                stop = _unexplained(followed.look)
+                stop = unexplained_stop(followed.look)
         if clamp is not None and not self._task.check_mode:
-            self._answer(do="note", log=log, record=_clamp_line(clamp))
+            self._answer(do="note", log=log, record=clamp.as_record())
             changed = True
         text = self._answer(do="look", log=log)["log_text"]
-        inventory = ", ".join(str(one) for one in self._task_vars.get("ansible_inventory_sources") or ())
-        told = list(planned.findings)
-        result = measure_result(fleet, host, text, stop, told, Path(given["out"]), _short(inventory))
+        inventories = self._task_vars.get("ansible_inventory_sources") or ()
+        result = measure_result(fleet, host, text, stop, list(planned.findings), Path(given["out"]), inventories)
         show(result.text)
         return {"changed": changed, "log": log, **result.as_result()}
 
@@ -186,26 +186,6 @@ def _interrupted(number, frame):
     for one in (signal.SIGINT, signal.SIGTERM):
         signal.signal(one, signal.SIG_IGN)
     raise KeyboardInterrupt
-
-
-def _clamp_line(clamp):
-    return {"kind": "clamp", "watts": clamp.watts, "around": clamp.around, **({"t": clamp.at} if clamp.at else {})}
-
-
-def _unexplained(look):
-    """A unit that is gone without a word: killed, ended by its time limit, or the host was booted meanwhile."""
-    if look["gone"]:
-        message = (
-            "the host was booted while it was measured, which ended the load; if nobody did that, suspect its power"
-        )
-        return {"code": "power.measure_ended", "message": message, "evidence": {}}
-    message = f"the measurement is gone and did not say why (unit {look['unit']}); its load is gone with it"
-    return {"code": "power.measure_ended", "message": message, "evidence": {"unit": look["unit"]}}
-
-
-def _short(inventory):
-    """The inventory without where the project lies."""
-    return ", ".join(one[one.find("inventories/") :] if "inventories/" in one else one for one in inventory.split(", "))
 
 
 def _dicts(findings):

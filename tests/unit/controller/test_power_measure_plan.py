@@ -19,6 +19,8 @@ from gpu_seats.controller.power_measure_plan import (
 from gpu_seats.controller.power_measure_result import refused_result, shown_ladder
 from gpu_seats.controller.power_sampler_config import sampler_config
 from gpu_seats.declare.fleet import load_fleet
+from gpu_seats.observe.bmc_reader import bmc_reader
+from gpu_seats.observe.ipmi.access import bmc_access
 from gpu_seats.plan.power.ladder import LadderError
 
 PROJECT = Path(__file__).parents[3]
@@ -46,7 +48,7 @@ def facts(host, mount="/tank", **of_card_2):
         }
         for card, gpu in host.gpus.items()
     ]
-    return {"cards": cards, "bmc": {"watts": 390.0, "source": "dcmi", "reason": None}, "mount": mount, "tool": True}
+    return {"cards": cards, "bmc": {"watts": 390.0, "source": "dcmi", "reason": None}, "mount": mount}
 
 
 def test_the_plan_of_the_page(fleet, host):
@@ -132,18 +134,28 @@ def test_a_pool_that_is_not_mounted_is_told(fleet, host):
     assert default_folder(fleet.hosts["fv-edge"]) == "/var/lib/gpu-seats/power"
 
 
+ADDRESS = "10.251.250.50"
+
+
 @pytest.mark.parametrize(
-    ("given", "options"),
+    ("given", "kind", "address"),
     [
-        ({"interface": "auto", "username": "", "address": ""}, {"interface": "open"}),
-        ({"username": "op"}, {"interface": "lanplus", "username": "op", "address": "10.251.250.50"}),
-        ({"username": "op", "address": "10.0.0.9"}, {"interface": "lanplus", "username": "op", "address": "10.0.0.9"}),
-        ({"interface": "open", "username": "op"}, {"interface": "open", "username": "op"}),
-        ({"interface": "none"}, {"interface": "none"}),
+        ({"interface": "auto", "username": "", "address": ""}, "open", ADDRESS),
+        ({}, "open", ADDRESS),
+        ({"username": "op"}, "lanplus", ADDRESS),
+        ({"username": "op", "address": "10.0.0.9"}, "lanplus", "10.0.0.9"),
+        ({"interface": "lan", "username": "op"}, "lan", ADDRESS),
+        ({"interface": "open", "username": "op"}, "open", ADDRESS),
     ],
 )
-def test_the_way_to_the_bmc(host, given, options):
-    assert bmc_options(host, given) == options
+def test_the_way_to_the_bmc(host, given, kind, address):
+    access = bmc_access(bmc_options(host, given))
+    assert (access.kind, access.address) == (kind, address)
+
+
+def test_no_way_to_the_bmc(fleet, host):
+    assert bmc_reader(bmc_options(host, {"interface": "none"})) is None
+    assert bmc_access(bmc_options(fleet.hosts["fv-edge"], {})).kind == "open"
 
 
 def test_the_sampler_is_told_what_the_declaration_says(host):

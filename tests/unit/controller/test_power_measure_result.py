@@ -60,7 +60,7 @@ def step(number):
 
 
 def result(fleet, tmp_path, text, stop=None, told=()):
-    return measure_result(fleet, "fv-ml1", text, stop, list(told), tmp_path / "out", "inventories/lab")
+    return measure_result(fleet, "fv-ml1", text, stop, list(told), tmp_path / "out", ["/srv/p/inventories/lab"])
 
 
 def test_a_whole_measurement(fleet, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -56,41 +57,67 @@ def follow(
 ) -> Followed:
     """Looks until the unit has ended. Raises MeasureLostError when there was no contact for longer than the lease."""
     began = last_contact = clock()
-    shown_at, shown_step, word = began - waits.progress_s, None, ""
-    clamp: Clamp | None = None
-    asked = ask_clamp is None
+    told = _Told(plan, ladder, show, waits.progress_s, began - waits.progress_s)
+    clamp, word, asked = None, "", ask_clamp is None
     while True:
         try:
             seen = look(word)
         except NoContactError as error:
-            lost_s = clock() - last_contact
-            if lost_s > plan.times.lease_s:
-                raise MeasureLostError(_lost_text(plan, lost_s, error)) from error
-            show(f"{plan.host}  no contact for {lost_s:.0f} s; the load ends after {plan.times.lease_s:.0f} s of it")
+            _tell_silence(plan, clock() - last_contact, error, show)
             sleep(waits.poll_s)
             continue
         last_contact = clock()
-        if seen["gone"]:
+        may_have_begun = seen["started"] or last_contact - began > waits.start_s
+        if seen["gone"] or (not seen["running"] and may_have_begun):
             return Followed(seen, clamp)
-        if not seen["running"] and (seen["started"] or last_contact - began > waits.start_s):
-            return Followed(seen, clamp)
-        if seen["step"] is not None and seen["step"] != shown_step:
-            shown_step = seen["step"]
-            show(step_text(plan, ladder, shown_step))
-            shown_at = last_contact
-        elif seen["sample"] and last_contact - shown_at >= waits.progress_s:
-            show(progress_text(plan, seen))
-            shown_at = last_contact
+        told.tell(seen, last_contact)
         if not asked and ask_clamp is not None and _is_top_held(plan, seen):
-            asked = True
-            look(ASKING)
-            clamp = ask_clamp(clamp_question(seen), max(10.0, plan.times.top_s + plan.times.hold_s - 15.0))
-            word = GO_ON
-            if clamp is not None:
-                # the host's clock counts: the BMC's figures of that moment are what it is compared with
-                clamp = replace(clamp, at=str((look(word)["sample"] or seen["sample"])["t"]))
+            asked, word = True, GO_ON
+            clamp = _clamp_reading(plan, seen, look, ask_clamp)
             continue
         sleep(waits.poll_s)
+
+
+@dataclass
+class _Told:
+    """What whoever waits was shown: a line when a step begins, its figures every few seconds."""
+
+    plan: MeasurePlan
+    ladder: Ladder
+    show: Callable[[str], None]
+    every_s: float
+    at: float
+    step: int | None = None
+
+    def tell(self, seen: Mapping[str, Any], now: float) -> None:
+        number = seen["step"]
+        if number is not None and number != self.step:
+            self.show(step_text(self.plan, self.ladder, number))
+            self.step, self.at = number, now
+        elif seen["sample"] and now - self.at >= self.every_s:
+            self.show(progress_text(self.plan, seen))
+            self.at = now
+
+
+def _tell_silence(plan: MeasurePlan, lost_s: float, error: Exception, show: Callable[[str], None]) -> None:
+    """Raises MeasureLostError once the load has ended by itself."""
+    if lost_s > plan.times.lease_s:
+        raise MeasureLostError(_lost_text(plan, lost_s, error)) from error
+    show(f"{plan.host}  no contact for {lost_s:.0f} s; the load ends after {plan.times.lease_s:.0f} s of it")
+
+
+def _clamp_reading(plan: MeasurePlan, seen: Mapping[str, Any], look: Look, ask: AskClamp) -> Clamp | None:
+    """What a person reads while the top is held, with the time of the host's clock; no contact is no reason to fail."""
+    with contextlib.suppress(NoContactError):
+        look(ASKING)
+    clamp = ask(clamp_question(seen), max(10.0, plan.times.top_s + plan.times.hold_s - 15.0))
+    if clamp is None:
+        return None
+    # the BMC's figures of that moment are what it is compared with
+    sample = seen["sample"]
+    with contextlib.suppress(NoContactError):
+        sample = look(GO_ON)["sample"] or sample
+    return replace(clamp, at=str(sample["t"]))
 
 
 def step_text(plan: MeasurePlan, ladder: Ladder, number: int) -> str:
@@ -154,6 +181,17 @@ def clamp_answer(text: str) -> Clamp | None:
     return Clamp(watts, words[1] if len(words) == 2 else "")
 
 
+def unexplained_stop(look: Mapping[str, Any]) -> dict[str, Any]:
+    """Why a unit is gone that left no word: killed, ended by its time limit, or the host was booted meanwhile."""
+    if look["gone"]:
+        message = (
+            "the host was booted while it was measured, which ended the load; if nobody did that, suspect its power"
+        )
+        return {"code": "power.measure_ended", "message": message, "evidence": {}}
+    message = f"the measurement is gone and did not say why (unit {look['unit']}); its load is gone with it"
+    return {"code": "power.measure_ended", "message": message, "evidence": {"unit": look["unit"]}}
+
+
 def _is_top_held(plan: MeasurePlan, seen: Mapping[str, Any]) -> bool:
     return bool(seen["running"]) and seen["step"] == plan.steps[-1].number and seen["phase"] == "hold"
 
@@ -181,4 +219,5 @@ __all__ = [
     "progress_text",
     "resume_text",
     "step_text",
+    "unexplained_stop",
 ]

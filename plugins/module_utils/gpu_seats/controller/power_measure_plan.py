@@ -57,14 +57,12 @@ def default_folder(host: Host) -> str:
 
 
 def bmc_options(host: Host, given: Mapping[str, Any]) -> dict[str, Any]:
-    """How the host asks its own management controller: in-band unless a user is given, then at the declared address."""
-    chosen = {key: value for key, value in given.items() if value not in (None, "")}
-    if chosen.get("interface", "auto") == "auto":
-        by_network = bool(chosen.get("username") or chosen.get("password_file") or chosen.get("address"))
-        chosen["interface"] = "lanplus" if by_network else "open"
-    if chosen["interface"] in ("lan", "lanplus") and "address" not in chosen and host.bmc is not None:
-        chosen["address"] = host.bmc.address
-    return chosen
+    """How the host asks its own management controller: at the declared address where none is given.
+
+    ``auto`` asks over the network where there is a login, else in-band (`observe.ipmi.access`).
+    """
+    declared = {"interface": "auto", **({"address": host.bmc.address} if host.bmc is not None else {})}
+    return {**declared, **{key: value for key, value in given.items() if value not in (None, "")}}
 
 
 def folder_of(host: Host, request: MeasureRequest) -> str:

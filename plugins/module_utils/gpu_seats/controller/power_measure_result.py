@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..apply.atomic_files import WantedFile, file_change, write_file
 from ..declare.fleet import Fleet
 from ..findings import Finding, by_severity, finding
 from ..observe.power_log import PowerLog, read_power_log
@@ -58,11 +59,11 @@ def measure_result(
     stop: Mapping[str, Any] | None,
     told: list[Finding],
     folder: Path,
-    inventory: str,
+    inventories: Iterable[object],
 ) -> MeasureResult:
     """Everything of one file of samples. stop: the line that says why the load was stopped. told: findings so far.
 
-    inventory: named in the diff, because figures of a simulated host belong in no declaration.
+    inventories: named in the diff, because figures of a simulated host belong in no declaration.
     """
     log = read_power_log(log_text.encode("utf-8"))
     measured = measurement_of(log)
@@ -80,18 +81,27 @@ def measure_result(
     written = _written(folder, name, log_text, log, limits, host)
     change = host_file_change(fleet, measured, supply)
     if change.diff:
-        head = (
-            f"# Measured on {host} through {inventory}, samples in {written[0]}. Look it over, then: git apply THIS\n"
-        )
-        path = folder.resolve() / f"{name}.diff"
-        path.write_text(head + change.diff, encoding="utf-8")
-        written.append(str(path))
+        origin = f"Measured on {host} through {_shown(inventories)}, samples in {written[0]}"
+        text = f"# {origin}. Look it over, then: git apply THIS\n{change.diff}"
+        written.append(_kept(folder.resolve() / f"{name}.diff", text))
     findings = by_severity(findings)
     failing = next((one for one in findings if one.fails), None)
     top = f"{len(measured.steps)} steps measured, {_peak(measured)}"
     verdict = f"{host}: {top}" if failing is None else f"{host}: {failing.message} ({top})"
     text = measured_text(measured, limits, supply, change.diff, written) + findings_text(findings, PLAIN)
     return MeasureResult(failing is None, verdict, text, change.diff, findings, written, _steps(measured))
+
+
+def _shown(inventories: Iterable[object]) -> str:
+    """Inventories without where the project lies."""
+    paths = [str(one) for one in inventories]
+    return ", ".join(one[one.find("inventories/") :] if "inventories/" in one else one for one in paths)
+
+
+def _kept(path: Path, text: str) -> str:
+    """Writes the file whole or not at all; its path."""
+    write_file(file_change(WantedFile(str(path), text)))
+    return str(path)
 
 
 def _peak(measured: Measurement) -> str:
@@ -125,9 +135,8 @@ def shown_ladder(planned: PlannedMeasurement, facts: Mapping[str, Any], every_st
 def _written(folder: Path, name: str, log_text: str, log: PowerLog, limits: list[HostLimit], host: str) -> list[str]:
     folder.mkdir(parents=True, exist_ok=True)
     folder = folder.resolve()
-    samples = folder / f"{name}.jsonl"
-    samples.write_text(log_text, encoding="utf-8")
-    return [str(samples), *map(str, write_plot(plot_of(log, limits, host), folder, name))]
+    samples = _kept(folder / f"{name}.jsonl", log_text)
+    return [samples, *map(str, write_plot(plot_of(log, limits, host), folder, name))]
 
 
 def _others(power: SitePower, host: str) -> dict[str, tuple[float, float]]:

@@ -109,7 +109,9 @@ class MeasurePlan:
         return next((one.card for one in self.cards if one.uuid == uuid), uuid)
 
     def as_dict(self) -> dict[str, Any]:
-        return json.loads(json.dumps(asdict(self)))  # type: ignore[no-any-return]  # tuples to lists, as in a file
+        # tuples become lists, as in a file
+        data: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return data
 
 
 def measure_plan(data: Mapping[str, Any]) -> MeasurePlan:

@@ -135,7 +135,7 @@ def measure_ladder(
             break
         rungs.append(rung)
     found = [refused.refusal] if refused is not None and refused.refusal is not None else []
-    machine, floor, factor = _machine(host)
+    machine, floor, factor = machine_figures(host)
     return Ladder(host.host, rungs, refused, limits, stop, words, machine, floor, factor, found)
 
 
@@ -220,7 +220,7 @@ def _refusal(number: int, cards: list[str], above: list[DevicePower], power: Sit
     return finding("power.measure_step_refused", f"host:{host}", message, evidence)
 
 
-def _machine(host: Host) -> tuple[float, float, float]:
+def machine_figures(host: Host) -> tuple[float, float, float]:
     """Most and least of the machine without its cards, and what readings of this host are raised by at worst."""
     power = host.power
     if power is None:
@@ -235,4 +235,4 @@ def _range(watts: float, high_watts: float) -> str:
     return f"{text} W" if high_watts - watts < 0.5 else f"{text} W (up to {high_watts:.0f} W)"
 
 
-__all__ = ["HostLimit", "Ladder", "LadderError", "Rung", "host_limits", "measure_ladder"]
+__all__ = ["HostLimit", "Ladder", "LadderError", "Rung", "host_limits", "machine_figures", "measure_ladder"]

@@ -50,6 +50,10 @@ class Clamp:
     around: str = ""
     at: str = ""
 
+    def as_record(self) -> dict[str, Any]:
+        """As it stands in a file of samples, which dates it where it has no time yet."""
+        return {"kind": "clamp", "watts": self.watts, "around": self.around, **({"t": self.at} if self.at else {})}
+
 
 @dataclass(frozen=True)
 class Measurement:
