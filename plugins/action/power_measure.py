@@ -116,7 +116,7 @@ class ActionModule(ActionBase):
         times = Times(given["every_s"], given["settle_s"], given["hold_s"], 0.0, given["lease_s"])
         return MeasureRequest(
             load_command=given["load_command"],
-            cards=[str(card) for card in given["cards"]],
+            cards=[card.strip() for card in given["cards"] if card.strip()],
             requests=given["requests"],
             stop_at_watts=given["stop_at_watts"],
             folder=given["folder"],

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from .declared_faults import PlayHostError
 
 TAKEN = (
-    "seat", "rollback", "pull", "take_over", "json", "prometheus", "host", "site", "picture", "load", "load_command",
+    "seat", "rollback", "pull", "take_over", "json", "prometheus", "host", "site", "picture", "load_command",
     "cards", "stop_at_watts", "clamp", "clamp_watts", "clamp_at", "fresh", "settle_s", "hold_s", "every_s", "out",
     "sampler",
 )  # fmt: skip
