@@ -74,6 +74,10 @@ options:
     description: Seconds that all requests together may take.
     type: float
     default: 60
+  tolerate:
+    description: Return a finding instead of failing for options that lead to no BMC.
+    type: bool
+    default: false
 attributes:
   check_mode:
     description: Changes nothing, so it does the same in check mode.
@@ -194,7 +198,7 @@ findings:
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.gpu_seats.observe.command import run
 from ansible.module_utils.gpu_seats.observe.ipmi.access import INTERFACES, PRIVILEGES, bmc_access
-from ansible.module_utils.gpu_seats.observe.ipmi.reading import bmc_reading
+from ansible.module_utils.gpu_seats.observe.ipmi.reading import bmc_reading, not_asked
 
 ARGUMENTS = {
     "interface": {"type": "str", "choices": list(INTERFACES), "default": "auto"},
@@ -210,6 +214,7 @@ ARGUMENTS = {
     "events": {"type": "bool", "default": True},
     "tries": {"type": "int", "default": 3},
     "timeout_s": {"type": "float", "default": 60},
+    "tolerate": {"type": "bool", "default": False},
 }
 
 
@@ -223,7 +228,9 @@ def main():
     try:
         access = bmc_access(options)
     except ValueError as error:
-        module.fail_json(msg=f"bmc_power_info: {error}")
+        if not options["tolerate"]:
+            module.fail_json(msg=f"bmc_power_info: {error}")
+        module.exit_json(changed=False, **not_asked(str(error)))
     answer = bmc_reading(
         run,
         access,

@@ -66,7 +66,9 @@ options:
     choices: [auto, daemon, legacy, leave]
     default: auto
   tolerate:
-    description: Return failing findings instead of failing, for a caller that goes on to report them.
+    description:
+      - Return failing findings instead of failing, for a caller that goes on to report them. That another run holds the
+        lock is one of them; wrong O(caps) fail all the same.
     type: bool
     default: false
   lock_wait_s:
@@ -140,6 +142,7 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.gpu_seats.apply.gpu_limits.capping import LOCK_PATH, apply_caps
 from ansible.module_utils.gpu_seats.apply.gpu_limits.caps import CapsError, caps_from
 from ansible.module_utils.gpu_seats.apply.host_lock import HostLock, LockHeldError
+from ansible.module_utils.gpu_seats.findings import finding
 from ansible.module_utils.gpu_seats.observe.command import run
 
 ARGUMENTS = {
@@ -151,14 +154,25 @@ ARGUMENTS = {
 }
 
 
+def leave(module, why):
+    told = finding("power.caps_not_checked", f"file:{LOCK_PATH}", why)
+    answer = {"findings": [told.as_dict()], "cards": [], "held": False}
+    if not module.params["tolerate"]:
+        module.fail_json(msg=why, **answer)
+    module.exit_json(changed=False, **answer)
+
+
 def main():
     module = AnsibleModule(argument_spec=ARGUMENTS, supports_check_mode=True)
     try:
         caps = caps_from(module.params["caps"])
+    except CapsError as problem:
+        module.fail_json(msg=str(problem), findings=[], cards=[], held=False)
+    try:
         with HostLock("set power caps", LOCK_PATH, module.params["lock_wait_s"]):
             result = apply_caps(run, caps, module.check_mode, module.params["persistence"])
-    except (CapsError, LockHeldError) as problem:
-        module.fail_json(msg=str(problem), findings=[], cards=[], held=False)
+    except (LockHeldError, OSError) as problem:
+        leave(module, f"no cap was set: {problem}")
     answer = result.as_dict()
     if module._diff and result.changed:
         answer["diff"] = result.diff()

@@ -98,3 +98,17 @@ def test_a_second_run_of_a_task_of_power_is_kept_where_it_failed() -> None:
     failed = finding("systemd.unit_failed", "unit:watch.timer", "did not start").as_dict()
     second = {"findings": [failed], "failed": True}
     assert "did not start" in table(("systemd_units", {"findings": []}), ("systemd_units", second))
+
+
+def test_a_task_of_power_that_broke_off_is_the_verdict_and_no_calm_tree() -> None:
+    """Protects: a run that stopped half-way ends with an error, not with the warnings that were known before."""
+    broken = {"failed": True, "msg": "No space left on device\nTraceback and so on"}
+    text = table(("site_power", {"findings": []}), ("gpu_power_limit", broken))
+    assert "1 error" in text and "host.step_failed" in text and "Traceback" not in text
+    assert "gpu_power_limit could not be done: No space left on device" in text
+
+
+def test_a_task_that_failed_by_its_own_findings_is_told_by_them_alone() -> None:
+    lost = finding("gpu.container_lost_device", "container:chat", "chat has lost its GPUs").as_dict()
+    text = table(("systemd_reload", {"findings": [lost], "failed": True, "msg": "chat has lost its GPUs"}))
+    assert "1 error" in text and "host.step_failed" not in text

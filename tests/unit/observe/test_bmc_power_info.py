@@ -99,3 +99,10 @@ def test_options_that_lead_to_no_bmc_fail_with_what_to_do(play: Play) -> None:
     assert "FAILED!" in play.printed or "failed" in result
     assert "needs the address" in str(result["msg"])
     assert not play.calls.exists()
+
+
+def test_options_that_lead_to_no_bmc_are_a_finding_for_who_goes_on_without_it(play: Play) -> None:
+    result = play.run({"interface": "lanplus", "tolerate": True})
+    assert "failed" not in result and result["watts"] is None and not play.calls.exists()
+    assert "needs the address" in str(result["reason"])
+    assert [one["code"] for one in result["findings"]] == ["bmc.not_asked"]  # type: ignore[index,attr-defined]

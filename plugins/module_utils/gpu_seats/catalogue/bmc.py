@@ -30,6 +30,12 @@ KINDS: dict[str, FindingKind] = {
         "No sensor of the BMC gives the watts of the whole machine.",
         "Name the right sensor when there is one (ipmitool sdr elist full), or measure with a clamp meter.",
     ),
+    "bmc.not_asked": FindingKind(
+        "error",
+        "What is declared of the way to the BMC leads to none: an address or a part of the login is missing, or two "
+        "settings contradict each other.",
+        "Correct the gpu_seats_bmc_* variables of the host, or set gpu_seats_bmc_interface to none.",
+    ),
     "bmc.password_too_long": FindingKind(
         "error",
         "IPMI takes 20 bytes of a password, its older form (lan) 16; ipmitool refuses a longer one.",

@@ -22,4 +22,10 @@ KINDS: dict[str, FindingKind] = {
         "Clear what the system says of it (df -h for a full disk; mount and dmesg for a read-only one), then run the "
         "playbook again.",
     ),
+    "host.step_failed": FindingKind(
+        "error",
+        "A step of the run could not do its work on the host, so the steps after it were left out and nothing gave a "
+        "verdict on the host.",
+        "Clear what the message names and run the playbook again; -v shows all that the step said.",
+    ),
 }

@@ -49,10 +49,10 @@ KINDS: dict[str, FindingKind] = {
     ),
     "power.caps_not_checked": FindingKind(
         "error",
-        "The look of every minute could look at no card, so a cap that is lost now is neither seen nor set again: its "
-        "file of caps can't be used, or another run holds the lock.",
-        "ansible-playbook playbooks/power.yml writes the file anew. A lock names the process that holds it: see what "
-        "that one waits for.",
+        "No card was looked at, so a cap that is lost now is neither seen nor set again: the host's file of caps can't "
+        "be used, or another run holds the lock.",
+        "A file of caps: ansible-playbook playbooks/power.yml writes it anew. A lock: see what the process waits for "
+        "that holds it (lsof, with the path).",
     ),
     "power.card_not_capped": FindingKind(
         "error",

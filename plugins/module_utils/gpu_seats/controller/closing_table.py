@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..findings import Finding, finding, finding_from_dict
-from ..observe.records import on_host
+from ..observe.records import first_line, on_host
 from ..report.finding_list import distinct
 from ..report.plan_table import actions_text, plan_text
 from ..report.seat_table import SeatRow, cards_text, seat_table_text
@@ -120,9 +120,28 @@ def _findings_of(host: str, run: _HostRun) -> list[Finding]:
     found = joined_findings(run.results) if reported is None else [finding_from_dict(data) for data in reported]
     if reported is None and set(run.results) & set(OF_POWER):
         found = [one if one.subject.startswith("site:") else on_host([one], host)[0] for one in found]
+    found += _broken_off(host, run)
     if run.unreachable:
         found.append(finding("host.unreachable", f"host:{host}", f"no connection: {run.unreachable.strip()}"))
     return found
+
+
+def _broken_off(host: str, run: _HostRun) -> list[Finding]:
+    """Tasks of power that could not do their work: whatever the others found is not the whole then."""
+    return [
+        finding("host.step_failed", f"host:{host}", f"{task} could not be done: {_said(result)}")
+        for task, result in run.results.items()
+        if task in OF_POWER and result.get("failed") and not any(map(_fails, result.get("findings") or ()))
+    ]
+
+
+def _said(result: Mapping[str, Any]) -> str:
+    """What a failed task says of it, in one line; all of it stands where it failed."""
+    return first_line(str(result.get("msg") or ""), 300) or "it gives no reason"
+
+
+def _fails(data: dict[str, Any]) -> bool:
+    return finding_from_dict(data).fails
 
 
 def rows_of(results: Mapping[str, Mapping[str, Any]]) -> list[SeatRow]:

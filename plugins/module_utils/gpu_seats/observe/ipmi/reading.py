@@ -193,6 +193,13 @@ def bmc_reading(
     }
 
 
+def not_asked(why: str) -> dict[str, Any]:
+    """As `bmc_reading`, of a BMC that the options lead to nowhere."""
+    power = _no_power([finding("bmc.not_asked", "bmc:access", f"the BMC was not asked: {why}")])
+    nothing: dict[str, Any] = {"interface": None, "chassis": None, "events": []}
+    return {**power_dict(power), **nothing, "findings": [one.as_dict() for one in power.findings]}
+
+
 def power_reader(run: Run, access: BmcAccess, total_s: float = _SAMPLE_S) -> Callable[[], dict[str, Any]]:
     """For a sampler: each call gives the watts of now (`power_dict`) by one try; what the BMC lacks is asked once."""
     meter = BmcMeter(run, access, tries=1, total_s=total_s)
@@ -246,4 +253,4 @@ def _both(first: _Answer, second: _Answer) -> BmcPowerReading:
     return with_reasons(BmcPowerReading("sensor", state=first.reading.state), {"watts": told}, "no answer")
 
 
-__all__ = ["BmcAccess", "BmcMeter", "Power", "bmc_access", "bmc_reading", "power_dict", "power_reader"]
+__all__ = ["BmcAccess", "BmcMeter", "Power", "bmc_access", "bmc_reading", "not_asked", "power_dict", "power_reader"]
