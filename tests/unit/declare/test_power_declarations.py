@@ -349,3 +349,12 @@ def test_two_rings_that_share_a_device_are_two_problems(tmp_path: Path) -> None:
     rings = line.format("x", "y") + line.format("y", "x, z") + line.format("z", "y")
     found = problems(tmp_path, {SITE_FILE: spoilt(SITE, "    unit:", f"{rings}    unit:")})
     assert [one.message.partition(" (")[2].partition(")")[0] for one in found] == ["x -> y -> x", "y -> z -> y"]
+
+
+def test_a_device_in_use_below_one_that_is_not_is_refused(tmp_path: Path) -> None:
+    """The inlet would carry nothing while the unit on it carries a load."""
+    idle = spoilt(SITE, "amps: 12, volts: 120,", "amps: 12, volts: 120, in_use: false,")
+    (found,) = problems(tmp_path, {SITE_FILE: idle})
+    assert found.key == "gpu_seats_site.circuits.unit" and found.line == 7
+    assert "unit is in use, and all that feeds it is not (second)" in found.message
+    assert problems(tmp_path, {SITE_FILE: spoilt(idle, "feeds: [fv-ml1]", "feeds: [fv-ml1, unit]")}) == []

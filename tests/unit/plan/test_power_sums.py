@@ -44,8 +44,8 @@ def ways_down(circuits: dict[str, Circuit], name: str, is_above: bool = False) -
 @QUICK
 @given(fleets())
 def test_each_device_carries_the_sum_over_all_ways_down_each_load_once(declared: Fleet) -> None:
-    circuits = declared.sites["fv"].circuits
     power = site_power(declared, "fv")
+    circuits = {device.name: device.circuit for device in power.devices}
     draws = {load.name: load.draw for load in power.loads}
     for device in power.devices:
         worst: dict[str, float] = {}

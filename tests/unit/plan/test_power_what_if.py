@@ -77,14 +77,23 @@ def test_a_device_that_goes_leaves_its_loads_on_no_circuit() -> None:
         ("limit=1kVA", ["limit=1kVA is no power"]),
         ("gpus=1,gpus=2", ["gpus is asked twice", "'1' and '2'"]),
         ("load=nas", ["load=nas is no load with its watts", "load=<name>@<device>:<watts>"]),
-        ("load=nas:much", ["load=much is no power"]),
+        ("load=nas:much", ["load=nas:much is no power", "like load=nas:300W"]),
+        ("load=nas:5W,load=nas:6W", ["load=nas is asked twice"]),
+        ("limit=0", ["limit=0 is no limit of a card", "more than 0 W", "out=<host>"]),
+        ("limit=99999999999", ["more than a site has"]),
+        ("gpus=\u0664", ["is no number of cards"]),
+        ("in_use=unit,out=unit", ["in_use=unit and out=unit ask for opposites"]),
+        ("out=fv-ml1,gpus=2", ["out=fv-ml1 leaves nothing of its cards to ask about"]),
+        ("load=fv-ml1:5W,limit=250", ["load=fv-ml1 leaves nothing of its cards"]),
+        ("out=main,in_use=unit", ["in_use=unit hangs below main alone, which out takes away"]),
         ("loaded=9", ["loaded=9: fv-ml1 then has 4 cards"]),
         ("in_use=unti", ["in_use=unti names nothing of this site", "did you mean unit?", "main, unit"]),
         ("out=bxo", ["out=bxo names nothing", "did you mean box?"]),
-        ("load=nas@mian:5W", ["names nothing of this site", "did you mean main?"]),
+        ("load=nas@mian:5W", ["load=nas@mian: the device", "names nothing of this site", "did you mean main?"]),
         ("load=box@unit:5W", ["box hangs where it is declared", "leave @unit out"]),
         ("load=main:5W", ["main is a device, not a load"]),
-        ("host=box,limit=300", ["host=box names nothing of this site", "fv-ml1"]),
+        ("host=box,limit=300", ["host=box declares no cards", "allowed: fv-ml1"]),
+        ("host=bxo,limit=300", ["host=bxo names nothing of this site", "fv-ml1"]),
         ("host=fv-ml1", ["asks nothing by itself", "gpus, limit or loaded"]),
     ],
 )
@@ -119,6 +128,39 @@ def test_cards_are_not_asked_of_a_site_without_any() -> None:
 def test_nothing_asked_is_nothing_changed() -> None:
     assert not parse_what_if("") and not WhatIf() and parse_what_if("limit=300")
     assert site_power(DECLARED, "fv", parse_what_if(" , ")).as_dict() == site_power(DECLARED, "fv").as_dict()
+
+
+def test_a_host_of_another_site_is_told_from_one_that_is_unknown() -> None:
+    other = gpu_host("far").model_copy(update={"site": "elsewhere"})
+    declared = fleet(site({"a": breaker("fv-ml1")}), gpu_host(), other)
+    with pytest.raises(WhatIfError, match="host=far is of site elsewhere; allowed: fv-ml1"):
+        site_power(declared, "fv", parse_what_if("host=far,limit=300"))
+
+
+def test_a_unit_that_comes_in_use_brings_what_feeds_it() -> None:
+    """The inlet that a unit hangs on carries what the unit carries, whoever forgot to ask for it."""
+    circuits = {
+        "main": breaker("box", "inlet"),
+        "inlet": breaker("unit", kind="inlet", in_use=False),
+        "unit": ups("box", in_use=False),
+    }
+    declared = fleet(site(circuits), small_host("box", 100))
+    named, both = (site_power(declared, "fv", parse_what_if(f"in_use={one}")) for one in ("unit", "unit+inlet"))
+    assert [one.draw.watts for one in named.devices] == [one.draw.watts for one in both.devices] == [100, 100, 100]
+
+
+def test_what_hangs_below_a_device_that_goes_goes_too() -> None:
+    declared = fleet(site({"main": breaker("pdu"), "pdu": breaker("box", kind="pdu")}), small_host("box", 100))
+    power = site_power(declared, "fv", parse_what_if("out=main"))
+    assert [one.draw.watts for one in power.devices] == [0, 0]
+    assert [one.code for one in power.findings] == ["power.not_on_a_circuit"]
+
+
+def test_a_limit_above_what_the_card_takes_is_a_finding_also_without_a_ceiling() -> None:
+    caps = {"limit": "275W", "reason": "r", "above_stock": {"date": "2026-09-30", "reason": "r"}}
+    declared = fleet(site({"main": breaker("fv-ml1", amps=40)}), gpu_host(caps=caps))
+    (found,) = site_power(declared, "fv", parse_what_if("limit=326")).findings
+    assert found.code == "power.cap_above_ceiling" and "above 325 W, the most that the card takes" in found.message
 
 
 @given(st.text(max_size=40))

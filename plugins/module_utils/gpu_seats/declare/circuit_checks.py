@@ -41,6 +41,7 @@ def circuit_problems(fleet: Fleet, seen: dict[str, set[str]]) -> Iterator[Proble
                 yield from _rating_problems(source, path, circuit)
                 yield from _feed_problems(fleet, source, path, circuit, circuits, known, elsewhere)
             yield from _cycle_problems(source, key, circuits)
+            yield from _orphan_problems(source, key, circuits)
         yield from _unfed_problems(fleet, source, site)
 
 
@@ -138,6 +139,19 @@ def _cycle_problems(source: Source, key: str, circuits: Mapping[str, Circuit]) -
                 yield source.problem((key, name, *where), message, remedy="remove one of these feeds")
             elif fed in circuits and fed not in done:
                 way[fed] = _outlets(circuits[fed])
+
+
+def _orphan_problems(source: Source, key: str, circuits: Mapping[str, Circuit]) -> Iterator[Problem]:
+    """A device in use below nothing but devices out of use: what it carries would be missing above."""
+    above: dict[str, list[str]] = {name: [] for name in circuits}
+    for name, circuit in circuits.items():
+        for fed in (*circuit.feeds, *circuit.bypass):
+            if fed in above:
+                above[fed].append(name)
+    for name, feeders in above.items():
+        if circuits[name].in_use and feeders and not any(circuits[one].in_use for one in feeders):
+            message = f"{name} is in use, and all that feeds it is not ({listed(feeders)}), so no sum above counts it"
+            yield source.problem((key, name), message, remedy="correct in_use of one of them", value=False)
 
 
 def _outlets(circuit: Circuit) -> Iterator[tuple[Path, str]]:

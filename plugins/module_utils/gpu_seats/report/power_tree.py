@@ -275,7 +275,9 @@ def _written(lines: Iterable[_Line], terminal: Terminal) -> str:
 
 def _watts(watts: Optional[float]) -> str:
     """With one decimal where it is broken, so that the figures of a load add up."""
-    return "?" if watts is None else f"{round(watts, 1):g} W"
+    if watts is None:
+        return "?"
+    return f"{round(watts, 1):.10g} W" if abs(watts) < 1e5 else f"{watts:,.0f} W"
 
 
 def _share(share: Optional[float]) -> str:

@@ -115,6 +115,11 @@ def _cap_faults(card: PlannedCard) -> Iterator[tuple[str, str]]:
     if card.stock_watts is not None and limit > card.stock_watts and not card.above_stock:
         text = f"{card.how} is above the stock limit {watts_text(card.stock_watts)} without a dated reason"
         yield "power.cap_above_stock", text
+    if card.max_watts is not None and limit > card.max_watts:
+        yield (
+            "power.cap_above_ceiling",
+            f"{card.how} is above {watts_text(card.max_watts)}, the most that the card takes",
+        )
     if card.min_watts is not None and limit < card.min_watts:
         yield "power.cap_below_min", f"{card.how} is below {watts_text(card.min_watts)}, the least that the card takes"
 

@@ -85,7 +85,7 @@ def weakest(standings: Iterable[str]) -> str:
 
 def watts_text(watts: float) -> str:
     """``1625 W``; a broken figure keeps two decimals, so that the sum of a line stays true."""
-    return f"{round(watts, 2):g} W" if abs(watts) < 1e5 else f"{watts:,.0f} W"
+    return f"{round(watts, 2):.10g} W" if abs(watts) < 1e5 else f"{watts:,.0f} W"
 
 
 def rounded_text(watts: float) -> str:

@@ -45,7 +45,7 @@ def viewed(
 ) -> View:
     """The site as the question has it. Raises WhatIfError for a question that names what is not there."""
     hosts = {name: host for name, host in fleet.hosts.items() if host.site == site.site}
-    asked = _asked_hosts(hosts, what_if)
+    asked = _asked_hosts(fleet, hosts, what_if)
     loads: dict[str, LoadPower] = {}
     fed = [name for one in site.circuits.values() for name in (*one.feeds, *one.bypass) if name not in site.circuits]
     circuits = _asked_circuits(site, what_if, list(dict.fromkeys([*hosts, *site.loads, *fed])))
@@ -77,10 +77,27 @@ def _fed_apart(fleet: Fleet, names: Collection[str]) -> dict[str, LoadPower]:
     return found
 
 
-def _asked_hosts(hosts: Mapping[str, Host], what_if: WhatIf) -> list[str]:
-    """The hosts whose cards the question is about."""
+def _asked_hosts(fleet: Fleet, hosts: Mapping[str, Host], what_if: WhatIf) -> list[str]:
+    """The hosts whose cards the question is about. None of them may be taken away, or be given its watts as a whole."""
+    asked = _named_hosts(fleet, hosts, what_if)
+    fixed = dict.fromkeys(what_if.out, "out") | {one.name: "load" for one in what_if.loads}
+    for name in asked if what_if.host is not None or len(asked) == 1 else ():
+        if name in fixed:
+            raise WhatIfError(
+                f"{fixed[name]}={name} leaves nothing of its cards to ask about; leave out gpus, limit and loaded, or "
+                f"{fixed[name]}"
+            )
+    return asked
+
+
+def _named_hosts(fleet: Fleet, hosts: Mapping[str, Host], what_if: WhatIf) -> list[str]:
     with_cards = [name for name, host in hosts.items() if host.gpus]
     if what_if.host is not None:
+        elsewhere = fleet.hosts.get(what_if.host)
+        if what_if.host in hosts and what_if.host not in with_cards:
+            raise WhatIfError(f"host={what_if.host} declares no cards; allowed: {', '.join(with_cards) or 'no host'}")
+        if elsewhere is not None and what_if.host not in hosts:
+            raise WhatIfError(f"host={what_if.host} is of site {elsewhere.site}; allowed: {', '.join(with_cards)}")
         if what_if.host not in with_cards:
             raise unknown_name("host", what_if.host, with_cards)
         if not what_if.asks_of_cards:
@@ -117,11 +134,36 @@ def _asked_circuits(site: Site, what_if: WhatIf, known: list[str]) -> dict[str, 
         if name not in site.circuits and name not in known:
             raise unknown_name("out", name, [*site.circuits, *known])
     circuits = {}
+    asked = _with_what_feeds(site, what_if)
     for name, circuit in site.circuits.items():
-        in_use = name not in what_if.out and (circuit.in_use or name in what_if.in_use)
+        in_use = name not in what_if.out and (circuit.in_use or name in asked)
         feeds = [fed for fed in circuit.feeds if fed in site.circuits or fed not in what_if.out]
         bypass = [fed for fed in circuit.bypass if fed in site.circuits or fed not in what_if.out]
         circuits[name] = circuit.model_copy(update={"in_use": in_use, "feeds": feeds, "bypass": bypass})
+    return _powered(circuits, what_if)
+
+
+def _with_what_feeds(site: Site, what_if: WhatIf) -> set[str]:
+    """The devices that are to come in use: a ups whose inlet is out of use brings that along."""
+    tree = Tree(site.circuits)
+    asked = set(what_if.in_use)
+    for name in reversed(tree.in_order()):
+        above = [one for one in tree.parents(name) if one not in what_if.out]
+        if name in asked and not any(site.circuits[one].in_use or one in asked for one in above):
+            asked |= set(above)
+    return asked
+
+
+def _powered(circuits: dict[str, Circuit], what_if: WhatIf) -> dict[str, Circuit]:
+    """A device all of whose feeds are out of use is out of use too: it would stand there as if fed by nothing."""
+    tree = Tree(circuits)
+    for name in tree.in_order():
+        above = tree.parents(name)
+        if not circuits[name].in_use or not above or any(circuits[one].in_use for one in above):
+            continue
+        if name in what_if.in_use:
+            raise WhatIfError(f"in_use={name} hangs below {', '.join(above)} alone, which out takes away")
+        circuits[name] = circuits[name].model_copy(update={"in_use": False})
     return circuits
 
 
@@ -138,7 +180,7 @@ def _with_asked_load(circuits: dict[str, Circuit], loads: dict[str, LoadPower], 
         raise WhatIfError(f"load={asked.name} hangs where it is declared; leave @{asked.device} out")
     device = asked.device or _only_root(circuits, asked.name)
     if device not in circuits:
-        raise unknown_name(f"load={asked.name}@", device, circuits)
+        raise unknown_name(f"load={asked.name}@{device}: the device", device, circuits)
     loads[asked.name] = LoadPower(asked.name, "load", "other", "asked", [term])
     grown = circuits[device].model_copy(update={"feeds": [*circuits[device].feeds, asked.name]})
     return {**circuits, device: grown}

@@ -22,6 +22,7 @@ KEYS = {
     "out": "out=<name>+<name>: devices, hosts or loads that go",
     "load": "load=<name>:<watts> or load=<name>@<device>:<watts>: what a load takes; a new one hangs below the device",
 }
+_MOST_WATTS = 1e9
 _LOAD = re.compile(r"^([a-z0-9][a-z0-9._/-]*)(?:@([a-z0-9][a-z0-9._-]*))?:(.+)$")
 
 
@@ -61,7 +62,7 @@ class WhatIf:
 def parse_what_if(text: str) -> WhatIf:
     """The question of a command line. Raises WhatIfError with what is allowed."""
     found: dict[str, str] = {}
-    loads: list[AskedLoad] = []
+    loads: dict[str, AskedLoad] = {}
     for part in (one.strip() for one in text.split(",")):
         if not part:
             continue
@@ -74,19 +75,25 @@ def parse_what_if(text: str) -> WhatIf:
                 f"{key!r} cannot be asked; {f'{near} ' if near else ''}allowed: {'; '.join(KEYS.values())}"
             )
         if key == "load":
-            loads.append(_load(value))
+            asked = _load(value)
+            if asked.name in loads:
+                raise WhatIfError(f"load={asked.name} is asked twice; ask it once")
+            loads[asked.name] = asked
         elif key in found:
             raise WhatIfError(f"{key} is asked twice: {found[key]!r} and {value!r}; ask it once")
         else:
             found[key] = value
+    both = sorted(set(_names(found.get("in_use", ""))) & set(_names(found.get("out", ""))))
+    if both:
+        raise WhatIfError(f"in_use={both[0]} and out={both[0]} ask for opposites; ask for one of them")
     return WhatIf(
         gpus=_asked(found, "gpus", _count),
-        limit_watts=_asked(found, "limit", _watts),
+        limit_watts=_asked(found, "limit", _limit),
         loaded=_asked(found, "loaded", _count),
         host=found.get("host"),
         in_use=_names(found.get("in_use", "")),
         out=_names(found.get("out", "")),
-        loads=tuple(loads),
+        loads=tuple(loads.values()),
         text=text.strip(),
     )
 
@@ -96,18 +103,29 @@ def _asked(found: dict[str, str], key: str, parse: Callable[[str, str], _Value])
 
 
 def _count(key: str, value: str) -> int:
-    if not re.fullmatch(r"\d{1,3}", value):
+    if not re.fullmatch(r"[0-9]{1,3}", value):
         raise WhatIfError(f"{key}={value} is no number of cards; allowed: 0 to 999")
     return int(value)
 
 
-def _watts(key: str, value: str) -> float:
-    """Watts, with their unit or without: a question on a command line is about watts anyway."""
-    text = f"{value}W" if re.fullmatch(r"\d+(\.\d+)?", value) else value
+def _watts(asked: str, value: str) -> float:
+    """Watts, with their unit or without: a question on a command line is about watts anyway. asked: ``limit=``."""
+    text = f"{value}W" if re.fullmatch(r"[0-9]+(\.[0-9]+)?", value) else value
     try:
-        return watts(text)
+        found = watts(text)
     except UnitError:
-        raise WhatIfError(f"{key}={value} is no power; allowed: watts of 0 or more, like {key}=300W") from None
+        raise WhatIfError(f"{asked}{value} is no power; allowed: watts of 0 or more, like {asked}300W") from None
+    if found > _MOST_WATTS:
+        raise WhatIfError(f"{asked}{value} is more than a site has; allowed: up to {_MOST_WATTS:,.0f} W")
+    return found
+
+
+def _limit(key: str, value: str) -> float:
+    """Watts of a card: at 0 W it would count as nothing, and none works there."""
+    found = _watts(f"{key}=", value)
+    if found == 0:
+        raise WhatIfError(f"{key}={value} is no limit of a card; allowed: more than 0 W; out=<host> takes a host away")
+    return found
 
 
 def _names(value: str) -> tuple[str, ...]:
@@ -118,7 +136,7 @@ def _load(value: str) -> AskedLoad:
     match = _LOAD.match(value)
     if match is None:
         raise WhatIfError(f"load={value} is no load with its watts; allowed: {KEYS['load']}")
-    return AskedLoad(match.group(1), _watts("load", match.group(3).strip()), match.group(2))
+    return AskedLoad(match.group(1), _watts(f"load={match.group(1)}:", match.group(3).strip()), match.group(2))
 
 
 def unknown_name(key: str, name: str, known: Iterable[str]) -> WhatIfError:
