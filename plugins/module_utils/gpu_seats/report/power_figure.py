@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
@@ -142,9 +143,8 @@ def _ticks(times: Sequence[float]) -> list[float]:
     if not times:
         return []
     first, last = min(times), max(times)
-    step = next(
-        (one for one in _TICK_S if (last - first) / one <= 8), 86400 * max(1, round((last - first) / 8 / 86400))
-    )
+    days = math.ceil((last - first) / 8 / 86400)
+    step = next((one for one in _TICK_S if (last - first) / one <= 8), 86400 * days)
     at = first - first % step + (step if first % step else 0)
     ticks = []
     while at <= last:
