@@ -192,6 +192,6 @@ def _of_unit(state: UnitState, unit: Mapping[str, Any]) -> list[Finding]:
         text = f"the file of {name} is newer than what systemd works with"
         found.append(finding("systemd.reload_pending", subject, text, facts))
     if state.result not in ("", "success"):
-        text = f"the last run of {name} ended with {state.result}"
+        text = f"the last run of {name} ended with {state.result}: journalctl -u {name} -n 20 says why"
         found.append(finding("systemd.unit_failed", subject, text, facts, severity="warning"))
     return found
