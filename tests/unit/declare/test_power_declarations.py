@@ -272,6 +272,16 @@ def test_a_host_that_declares_power_below_no_circuit_is_refused_and_one_without_
     assert "fv-edge declares power and hangs below no circuit" in str(found[0])
 
 
+def test_a_proposed_feed_that_leaves_a_load_out_is_refused(tmp_path: Path) -> None:
+    """Protects: a proposal without the second host promises room that is not there."""
+    device = "kind: breaker, amps: 20, volts: 120, standing: assumed, reason: r"
+    left = f"  feed_proposal:\n    other: {{{device}, feeds: [fv-ml1]}}\n"
+    found = problems(tmp_path, {SITE_FILE: SITE + left})
+    assert [one.key for one in found] == ["gpu_seats_site.feed_proposal"]
+    assert "does not feed nas, which the circuits of the site feed" in str(found[0])
+    assert problems(tmp_path, {SITE_FILE: SITE + left.replace("[fv-ml1]", "[fv-ml1, nas]")}) == []
+
+
 def test_a_site_without_circuits_asks_for_no_place(tmp_path: Path) -> None:
     assert problems(tmp_path, {SITE_FILE: "gpu_seats_site: {site: fv, summary: a site}\n"}) == []
 

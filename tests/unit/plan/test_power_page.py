@@ -139,6 +139,14 @@ def test_the_proposed_feed_separates_them_and_shows_its_own_budget(fleet: Fleet)
     assert not fates["fv-20a"]["locks_out"]
 
 
+def test_a_proposal_says_which_asked_load_it_does_not_feed(fleet: Fleet) -> None:
+    asked = site_power(fleet, "fv", parse_what_if("load=nas@fv-20a:200W"))
+    assert asked.proposal is not None and asked.proposal["left_out"] == ["nas"]
+    assert "it feeds no nas, so find a place for that first" in asked.proposal["text"]
+    declared = site_power(fleet, "fv").proposal
+    assert declared is not None and declared["left_out"] == [] and "feeds no" not in declared["text"]
+
+
 def test_the_document_is_plain_data(fleet: Fleet) -> None:
     """JSON, the picture and the playbook read it; what-if leaves the declaration as it was."""
     document = site_power(fleet, "fv", parse_what_if(INCIDENT)).as_dict()

@@ -43,6 +43,21 @@ def circuit_problems(fleet: Fleet, seen: dict[str, set[str]]) -> Iterator[Proble
             yield from _cycle_problems(source, key, circuits)
             yield from _orphan_problems(source, key, circuits)
         yield from _unfed_problems(fleet, source, site)
+        yield from _left_out_problems(source, site)
+
+
+def _left_out_problems(source: Source, site: Site) -> Iterator[Problem]:
+    """A proposal that leaves loads out promises room that is not there."""
+    left_out = _fed_loads(site.circuits) - _fed_loads(site.feed_proposal)
+    if site.feed_proposal and left_out:
+        names = ", ".join(sorted(left_out))
+        message = f"does not feed {names}, which the circuits of the site feed: its sums would be too low"
+        remedy = f"add {names} to one of its devices, or remove feed_proposal"
+        yield source.problem(("feed_proposal",), message, remedy=remedy, value=False)
+
+
+def _fed_loads(circuits: Mapping[str, Circuit]) -> set[str]:
+    return {name for one in circuits.values() for name in (*one.feeds, *one.bypass)} - set(circuits)
 
 
 def _load_names(fleet: Fleet, site: Site) -> list[str]:

@@ -244,7 +244,8 @@ def _proposal_text(power: Mapping[str, Any], terminal: Terminal) -> str:
     if proposal is None:
         return ""
     separates = "separates the way in from the load" if proposal["separates"] else "does not separate the way in either"
-    heading = "\n".join(wrapped(f"Proposed feed, which {separates}, with the same loads:", terminal.width))
+    same = f"without {', '.join(proposal['left_out'])}" if proposal["left_out"] else "with the same loads"
+    heading = "\n".join(wrapped(f"Proposed feed, which {separates}, {same}:", terminal.width))
     rows = [
         (
             Cell(device["name"]),

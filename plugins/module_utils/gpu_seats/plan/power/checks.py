@@ -164,8 +164,8 @@ def recovery_findings(
         )
 
 
-def proposal_text(devices: list[DevicePower]) -> str:
-    """The proposed feed in one sentence, with the budget of each of its devices."""
+def proposal_text(devices: list[DevicePower], left_out: list[str]) -> str:
+    """The proposed feed in one sentence, with the budget of each of its devices. left_out: loads that it lacks."""
     parts = []
     for device in devices:
         if device.circuit.in_use and device.continuous_watts is not None:
@@ -173,4 +173,5 @@ def proposal_text(devices: list[DevicePower]) -> str:
             share = share_text(device.share_of_continuous)
             budget = f"{watts_text(device.draw.watts)} of {watts_text(device.continuous_watts)}, {share}"
             parts.append(f"{device.name} feeds {fed} ({budget})")
-    return f"Separate them as proposed: {'; '.join(parts)}."
+    missing = f"; it feeds no {', no '.join(left_out)}, so find a place for that first" if left_out else ""
+    return f"Separate them as proposed: {'; '.join(parts)}{missing}."

@@ -130,11 +130,13 @@ def _proposal(fleet: Fleet, view: View) -> dict[str, Any] | None:
     devices = device_powers(proposed)
     fates = shared_fates(fleet, proposed, devices)
     found = [*limit_findings(proposed, devices), *unknown_findings(proposed), *unfed_findings(proposed)]
+    left_out = [name for name in view.loads if name in view.tree.fed and name not in proposed.tree.fed]
     return {
         "devices": [one.as_dict() for one in devices],
         "shared_fate": [one.as_dict() for one in fates],
         "separates": not any(one.locks_out for one in fates),
-        "text": proposal_text(devices),
+        "left_out": left_out,
+        "text": proposal_text(devices, left_out),
         "findings": [one.as_dict() for one in by_severity(found)],
     }
 

@@ -62,7 +62,7 @@ def _picture(tree: PowerTree, key: str) -> str:
 
 
 def _proposed(tree: PowerTree) -> list[str]:
-    said = element("p", escaped(f"The same loads, fed as the site file proposes. {tree.summary} {summary(tree)}"))
+    said = element("p", escaped(f"{tree.summary} {summary(tree)}"))
     findings = _finding_list(tree.findings)
     return [element("section", element("h2", "Proposed feed"), said, findings), _picture(tree, "proposal")]
 

@@ -13,6 +13,7 @@ _CARDS = re.compile(r"^(?P<count>\d+) (?P<idle>idle )?cards?$")
 """Terms of cards in a host's sum."""
 _LOSS = "supply loss"
 _MOST_NAMES = 5
+_SAME = "The same loads, fed as the site file proposes. "
 _SURVIVES = "The router and the way in stay up when the cards overload a device."
 _GOES_TOO = "The router still goes dark with what overloads a device."
 
@@ -44,7 +45,7 @@ def proposal_of(power: Mapping[str, Any]) -> PowerTree | None:
     return tree_of(
         {
             "site": power["site"],
-            "summary": _SURVIVES if proposal["separates"] else _GOES_TOO,
+            "summary": _same_loads(proposal) + (_SURVIVES if proposal["separates"] else _GOES_TOO),
             "what_if": power.get("what_if"),
             "devices": proposal["devices"],
             "loads": [*used, *apart],
@@ -52,6 +53,11 @@ def proposal_of(power: Mapping[str, Any]) -> PowerTree | None:
             "findings": proposal.get("findings"),
         }
     )
+
+
+def _same_loads(proposal: Mapping[str, Any]) -> str:
+    missing = ", ".join(proposal.get("left_out") or ())
+    return f"The same loads but {missing}, fed as the site file proposes. " if missing else _SAME
 
 
 def _fed_apart(term: Mapping[str, Any]) -> dict[str, Any]:
