@@ -99,6 +99,19 @@ def test_something_else_in_the_way_is_an_error_that_names_it(tmp_path, what):
     assert str(path) in str(caught.value) and caught.value.evidence()["errno"]
 
 
+def test_a_pipe_is_neither_read_nor_replaced(tmp_path):
+    """Reading it would never end, and a file in its place (or that of /dev/null) would spoil the machine."""
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    with pytest.raises(FileError, match="It is a device or a pipe, no file"):
+        file_change(wanted(path))
+    assert path.is_fifo()
+    with pytest.raises(FileError, match="/dev/null: It is a device or a pipe"):
+        file_change(wanted("/dev/null"))
+    with pytest.raises(FileError, match="It is a directory"):
+        file_change(wanted(tmp_path))
+
+
 def test_binary_content_is_replaced_and_not_shown(tmp_path):
     path = tmp_path / "x"
     path.write_bytes(b"\xff\xfe\x00")

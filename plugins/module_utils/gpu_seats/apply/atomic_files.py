@@ -7,6 +7,7 @@ one in one step. A full disk, a kill or a power cut leaves either the old file o
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import stat
@@ -112,10 +113,16 @@ class FileError(Exception):
 
 
 def file_change(wanted: WantedFile) -> FileChange:
-    """`wanted` compared with the disk. Raises FileError if something that is no file stands there."""
+    """`wanted` compared with the disk. Raises FileError if something that is no file stands there.
+
+    Not for devices and pipes: reading one may never end, and writing would put a file in its place.
+    """
     path = Path(wanted.path)
     try:
         status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            code = errno.EISDIR if stat.S_ISDIR(status.st_mode) else errno.EINVAL
+            raise OSError(code, "It is a directory" if code == errno.EISDIR else "It is a device or a pipe, no file")
         raw = path.read_bytes()
     except FileNotFoundError:
         return FileChange(wanted, None, False, True, None)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TextIO
 
-from ..report.terminal import terminal_of
+from ..report.terminal import PLAIN, terminal_of
 from . import explain, lint, parse, plan, power, power_plot, render, schema
 from .answer import BROKEN_PIPE, FINDINGS, FINE, INTERRUPTED, USAGE, Answer, CommandError
 
@@ -73,41 +74,67 @@ def command_parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one verb and gives its exit code; everything that is wrong with the input is one clear error."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal that cannot show a line of the tree still gets the text
     try:
-        chosen = command_parser().parse_args(arguments)
-        exit_code = _run(chosen)
-        sys.stdout.flush()
+        return _run(command_parser().parse_args(arguments))
     except BrokenPipeError:
-        # The interpreter flushes stdout once more at its end, which would complain again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _silence_stdout()
         return BROKEN_PIPE
     except KeyboardInterrupt:
         return INTERRUPTED
-    return exit_code
+    except _OutputError as error:
+        _silence_stdout()
+        sys.stderr.write(f"gpu-seats: the answer cannot be written: {error}\n")
+        return USAGE
+
+
+class _OutputError(Exception):
+    """Standard output takes nothing: it is closed, or what it leads to is full."""
 
 
 def _run(chosen: argparse.Namespace) -> int:
+    stream: TextIO | None = sys.stdout
     try:
-        answer: Answer = chosen.run(chosen, terminal_of(sys.stdout, os.environ))
+        answer: Answer = chosen.run(chosen, PLAIN if stream is None else terminal_of(stream, os.environ))
     except CommandError as error:
         _refuse(error, chosen.json)
         return USAGE
-    if chosen.json:
-        from ..report.findings_json import json_text
-
-        sys.stdout.write(json_text(answer.document))
-    else:
-        sys.stdout.write(answer.text)
+    _print(_json(answer.document) if chosen.json else answer.text)
     return answer.exit_code
 
 
 def _refuse(error: CommandError, as_json: bool) -> None:
     if as_json:
-        from ..report.findings_json import json_text
-
-        sys.stdout.write(json_text(error.as_dict()))
+        _print(_json(error.as_dict()))
     else:
         sys.stderr.write(f"gpu-seats: {error.message}\n")
+
+
+def _json(document: Any) -> str:
+    from ..report.findings_json import json_text
+
+    return json_text(document)
+
+
+def _print(text: str) -> None:
+    stream: TextIO | None = sys.stdout
+    if stream is None:
+        raise _OutputError("standard output is closed")
+    try:
+        stream.write(text)
+        stream.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise _OutputError(error.strerror or str(error)) from None
+
+
+def _silence_stdout() -> None:
+    """The interpreter flushes stdout once more at its end, which would complain again."""
+    stream: TextIO | None = sys.stdout
+    if stream is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 if __name__ == "__main__":

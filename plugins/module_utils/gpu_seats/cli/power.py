@@ -88,11 +88,11 @@ def _pictures(chosen: argparse.Namespace, power: SitePower) -> list[str]:
 
 
 def _write(option: str, path: Path, text: str) -> None:
-    from ..apply.atomic_files import WantedFile, file_change, write_file
+    from ..apply.atomic_files import FileError, WantedFile, file_change, write_file
 
     if not path.absolute().parent.is_dir():
         raise CommandError(f"{option} {path}: there is no directory {path.absolute().parent}")
     try:
         write_file(file_change(WantedFile(str(path.absolute()), text)))
-    except OSError as error:
-        raise CommandError(f"{option} {path}: cannot be written: {error.strerror}") from None
+    except FileError as error:
+        raise CommandError(f"{option} {path}: cannot be written: {error.error.strerror or error.error}") from None
