@@ -19,6 +19,14 @@ _PATTERNS = {
     r"^/": ("an absolute path", ""),
     r"^[A-Za-z0-9._/][^\s]*$": ("a name without blanks that starts with a letter or digit", ""),
     r"^[A-Za-z_][A-Za-z0-9_]*$": ("letters, digits and underscores", ""),
+    r"^GPU-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$": (
+        "the card's whole UUID as nvidia-smi --query-gpu=index,uuid --format=csv prints it, GPU-8-4-4-4-12",
+        "",
+    ),
+    r"^[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7]$": (
+        "a bus id with its domain as nvidia-smi --query-gpu=index,pci.bus_id --format=csv prints it, 00000000:01:00.0",
+        "",
+    ),
     r"^[a-z0-9][\w./:@-]*$": ("an image with its tag, like vllm/vllm-openai:v0.30.0", ""),
 }
 _KINDS = {
