@@ -112,6 +112,24 @@ def test_a_limit_that_a_card_enforces_above_its_cap_counts() -> None:
     assert "2 x 325 W cards" in next(one.message for one in refused.refusals if one.code == "power.over_continuous")
 
 
+def test_a_card_whose_limit_cannot_be_read_counts_at_stock_and_says_so() -> None:
+    declared = site({"main": breaker("fv-ml1", amps=20, volts=63)})  # 1008 W for hours
+    docker = {"available": True, "compose_version": "2.40.0", "containers": []}
+    silent = {"power_limit_watts": None, "enforced_power_limit_watts": None}
+    for unread, expected in (((), ([], [])), ((0, 3), ([], ["power.cap_unreadable"]))):
+        cards = [card(number, **(silent if number in unread else {})) for number in range(4)]
+        plan = planned(declared, "two", ONE, TWO, docker=docker, gpus={"cards": cards, "processes": []})
+        assert watt_codes(plan) == expected, "card 3 is not loaded, and idles whatever its limit is"
+    tight = site({"main": breaker("fv-ml1", amps=20, volts=62)})  # 992 W: 970 W fit, 995 W do not
+    plan = planned(tight, "two", ONE, TWO, docker=docker, gpus={"cards": cards, "processes": []})
+    assert watt_codes(plan) == (["power.over_continuous"], ["power.cap_unreadable"])
+    (told,) = (one for one in plan.findings if one.code == "power.cap_unreadable")
+    assert told.message == (
+        "card 0 of fv-ml1 gives no power limit, so whether its cap of 275 W holds is not known: it counts with its "
+        "stock limit, 300 W"
+    )
+
+
 def test_a_card_that_nobody_declared_is_refused() -> None:
     cards = [card(number) for number in range(3)]
     docker = {"available": True, "compose_version": "2.40.0", "containers": []}
