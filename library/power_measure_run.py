@@ -37,8 +37,17 @@ options:
     type: dict
     default: {}
   folder:
-    description: Where the files of samples are kept, for V(facts).
+    description: Where the files of samples are kept, for V(facts) and V(finished).
     type: path
+  program:
+    description: Program of a load command that V(facts) looks up.
+    type: str
+    default: ""
+  ports:
+    description: Ports of seats that V(facts) asks whether they answer.
+    type: list
+    elements: int
+    default: []
   fresh:
     description: Whether V(start) begins anew where a run of the same plan was cut off.
     type: bool
@@ -110,6 +119,8 @@ ARGUMENTS = {
     "uuids": {"type": "list", "elements": "str", "default": []},
     "bmc": {"type": "dict", "default": {}},
     "folder": {"type": "path"},
+    "program": {"type": "str", "default": ""},
+    "ports": {"type": "list", "elements": "int", "default": []},
     "fresh": {"type": "bool", "default": False},
     "hold": {"type": "bool", "default": False},
     "word": {"type": "str", "default": "", "choices": ["", "asking", "go on"]},
@@ -130,7 +141,8 @@ def answered(control, params, check_mode):
     """(answer, whether something changed)."""
     do = params["do"]
     if do == "facts":
-        return control.facts(params["uuids"], params["bmc"], params["folder"]), False
+        asked = (params["uuids"], params["bmc"], params["folder"], params["program"], params["ports"])
+        return control.facts(*asked), False
     if do == "start":
         plan = measure_plan(params["plan"])
         if check_mode:

@@ -29,9 +29,8 @@ from gpu_seats.controller.power_measure_follow import (
 from gpu_seats.controller.power_measure_plan import (
     MeasureRequest,
     bmc_options,
-    folder_of,
-    measured_cards,
     planned_measurement,
+    questions,
 )
 from gpu_seats.controller.power_measure_result import measure_result, refused_result, shown_ladder
 from gpu_seats.plan.power.ladder import LadderError
@@ -80,8 +79,7 @@ class ActionModule(ActionBase):
     def _measured(self, fleet, host):
         given, declared = self._given, fleet.hosts[host]
         request = self._request(declared)
-        uuids = [one.uuid for one in measured_cards(declared)]
-        facts = self._answer(do="facts", uuids=uuids, bmc=request.bmc, folder=folder_of(declared, request))
+        facts = self._answer(do="facts", **questions(fleet, declared, request))
         planned = planned_measurement(fleet, declared, request, facts)
         plan, show = planned.plan, Display().display
         show(shown_ladder(planned, facts, self._task.check_mode))

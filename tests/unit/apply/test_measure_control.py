@@ -4,6 +4,7 @@ lines for the running one's."""
 from __future__ import annotations
 
 import json
+import socket
 import stat
 from pathlib import Path
 
@@ -191,3 +192,15 @@ def test_facts_are_cards_bmc_and_where_the_file_would_be(tmp_path):
     assert facts["bmc"] == {"watts": None, "source": None, "reason": "none is asked"}
     assert Path(facts["mount"]).is_mount()
     assert json.dumps(facts)
+
+
+def test_facts_look_up_the_program_and_ask_the_seats(control):
+    """Protects: a load that can't be started is told before the first step, not after it."""
+    found = control.facts([], {}, "/", "sh", [])
+    assert found["program"].endswith("/sh") and found["seats"] == {}
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        port = nobody.getsockname()[1]
+        asked = control.facts([], {}, "/", "no-such-burner", [port])
+    assert asked["program"] is None
+    assert asked["seats"][str(port)]["answers"] is False and "refused" in asked["seats"][str(port)]["said"]

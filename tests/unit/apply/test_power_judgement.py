@@ -97,6 +97,8 @@ def test_commands_are_words_with_placeholders_and_no_shell():
         ("", "load_command is empty"),
         ("burn 'x", "No closing quotation"),
         ("burn {gpu} {}", "unknown {}, {gpu}; there are {uuid}, {index}, {card}, {watts}, {seconds}"),
+        ("gpu-burn", "'gpu-burn' says nowhere which card it loads"),
+        ("gpu-burn {seconds}", """-e "load_command='gpu-burn -i {index} {seconds}'\""""),
     ],
 )
 def test_commands_that_are_none(text, says):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from gpu_seats.apply.power_measure.loads import remaining_s
 from gpu_seats.apply.power_measure.plan import measure_plan
 from gpu_seats.controller.declared_faults import PlayHostError
 from gpu_seats.controller.power_measure_plan import (
@@ -15,6 +16,7 @@ from gpu_seats.controller.power_measure_plan import (
     default_folder,
     measured_cards,
     planned_measurement,
+    questions,
 )
 from gpu_seats.controller.power_measure_result import refused_result, shown_ladder
 from gpu_seats.controller.power_sampler_config import sampler_config
@@ -48,7 +50,15 @@ def facts(host, mount="/tank", **of_card_2):
         }
         for card, gpu in host.gpus.items()
     ]
-    return {"cards": cards, "bmc": {"watts": 390.0, "source": "dcmi", "reason": None}, "mount": mount}
+    bmc = {"watts": 390.0, "source": "dcmi", "reason": None}
+    return {"cards": cards, "bmc": bmc, "mount": mount, "program": "/usr/bin/burn", "seats": AnsweringSeats()}
+
+
+class AnsweringSeats(dict):
+    """Every port answers but those that are told otherwise."""
+
+    def get(self, key, default=None):
+        return super().get(key, {"answers": True, "said": "HTTP 200"})
 
 
 def test_the_plan_of_the_page(fleet, host):
@@ -66,10 +76,10 @@ def test_the_plan_of_the_page(fleet, host):
 
 
 def test_only_the_asked_cards_are_loaded_and_all_are_watched(fleet, host):
-    plan = planned_measurement(fleet, host, MeasureRequest("burn", cards=["2", "0"]), facts(host)).plan
+    plan = planned_measurement(fleet, host, MeasureRequest("burn {index}", cards=["2", "0"]), facts(host)).plan
     assert [step.cards for step in plan.steps] == [(), ("0",), ("0", "2")] and len(plan.cards) == 4
     with pytest.raises(PlayHostError, match=r"cards=0,7: fv-ml1 has no card 7"):
-        planned_measurement(fleet, host, MeasureRequest("burn", cards=["0", "7"]), facts(host))
+        planned_measurement(fleet, host, MeasureRequest("burn {index}", cards=["0", "7"]), facts(host))
 
 
 def test_seats_load_the_cards_that_they_run_on(fleet, host):
@@ -82,6 +92,33 @@ def test_seats_load_the_cards_that_they_run_on(fleet, host):
     idle = [card for card in host.gpus if card not in top]
     told = [one.message for one in planned.findings if one.code == "power.load_weak"]
     assert bool(told) == bool(idle) and all(card in told[0] for card in idle)
+
+
+def test_what_will_load_the_cards_is_shown_as_it_will_be_run(fleet, host):
+    """Protects: words that were lost between a terminal and the task are seen before the load."""
+    planned = planned_measurement(fleet, host, BURN, facts(host))
+    seconds = f"{remaining_s(planned.plan, planned.plan.steps[1]):.0f}"
+    assert f"load of card 0, cards 1, 2, 3 alike: burn -i 0 {seconds}" in shown_ladder(planned, facts(host), False)
+    by_seats = planned_measurement(fleet, host, MeasureRequest(), facts(host))
+    text = shown_ladder(by_seats, facts(host), False)
+    assert "load: 16 requests at once to each of" in text and "flash-next (card 2, port 8022)" in text
+
+
+def test_a_program_that_is_not_on_the_host_is_refused_by_name(fleet, host):
+    assert questions(fleet, host, BURN)["program"] == "burn"
+    with pytest.raises(LadderError, match="load_command: burn is no program on fv-ml1") as caught:
+        planned_measurement(fleet, host, BURN, {**facts(host), "program": None})
+    assert "full path" in refused_result("fv-ml1", caught.value.findings)["msg"]
+
+
+def test_a_seat_that_is_declared_and_does_not_answer_is_refused(fleet, host):
+    """Protects: what is declared to serve is no load; the host is asked."""
+    assert 8022 in questions(fleet, host, MeasureRequest())["ports"]
+    silent = AnsweringSeats({"8022": {"answers": False, "said": "refused (Connection refused)"}})
+    with pytest.raises(LadderError, match=r"flash-next .* does not answer: refused \(Connection refused\)") as caught:
+        planned_measurement(fleet, host, MeasureRequest(), {**facts(host), "seats": silent})
+    assert [one.subject for one in caught.value.findings] == ["host:fv-ml1/seat:flash-next"]
+    assert "deploy-seat.yml" in caught.value.findings[0].remedy
 
 
 def test_no_seat_on_the_cards_is_refused_with_what_to_give(fleet, host):
@@ -110,7 +147,7 @@ def test_cards_that_cannot_be_watched_or_are_not_capped_stop_it_before_any_load(
 
 def test_a_threshold_above_the_device_and_a_command_that_is_none(fleet, host):
     with pytest.raises(LadderError, match="a higher one is not"):
-        planned_measurement(fleet, host, MeasureRequest("burn", stop_at_watts=1900), facts(host))
+        planned_measurement(fleet, host, MeasureRequest("burn {index}", stop_at_watts=1900), facts(host))
     with pytest.raises(PlayHostError, match=r"unknown \{gpu\}"):
         planned_measurement(fleet, host, MeasureRequest("burn {gpu}"), facts(host))
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from ..apply.power_measure.loads import command_words
+from ..apply.power_measure.loads import EXAMPLE, command_words, filled_in, remaining_s
 from ..apply.power_measure.plan import Limits, Load, LoadedSeat, MeasuredCard, MeasurePlan, Step, Times
+from ..apply.power_measure.unit import LOAD_PATH
 from ..declare.fleet import Fleet
 from ..declare.host import Host
 from ..declare.problems import did_you_mean
@@ -69,6 +71,32 @@ def folder_of(host: Host, request: MeasureRequest) -> str:
     return request.folder or default_folder(host)
 
 
+def questions(fleet: Fleet, host: Host, request: MeasureRequest) -> dict[str, Any]:
+    """What the host is asked before anything is planned: arguments of power_measure_run's facts."""
+    load, _, _ = _load(fleet, host, request, _wanted_cards(host, request.cards))
+    return {
+        "uuids": [one.uuid for one in measured_cards(host)],
+        "bmc": dict(request.bmc),
+        "folder": folder_of(host, request),
+        "program": load.command[0] if load.command else "",
+        "ports": [seat.port for seat in load.seats],
+    }
+
+
+def load_text(plan: MeasurePlan, facts: Mapping[str, Any]) -> str:
+    """What will load the cards, as it will be run: what was typed may have lost words on its way."""
+    if not plan.load.command:
+        seats = ", ".join(f"{seat.seat} (card {'+'.join(seat.cards)}, port {seat.port})" for seat in plan.load.seats)
+        return f"load: {plan.load.requests} requests at once to each of {seats}"
+    loaded = [plan.card(card) for card in plan.steps[-1].cards]
+    indices = {str(one["uuid"]): one.get("index") for one in facts["cards"]}
+    first = next(step for step in plan.steps if step.cards)
+    seconds = remaining_s(plan, first)
+    words = shlex.join(filled_in(plan.load.command, loaded[0], indices.get(loaded[0].uuid), seconds))
+    others = f", cards {', '.join(one.card for one in loaded[1:])} alike" if loaded[1:] else ""
+    return f"load of card {loaded[0].card}{others}: {words}"
+
+
 def measured_cards(host: Host) -> list[MeasuredCard]:
     """Every card of the host with its cap. Raises PlayHostError where one has no UUID or no cap is declared."""
     caps = declared_caps(host)
@@ -95,6 +123,7 @@ def planned_measurement(
     wanted = _wanted_cards(host, request.cards)
     load, groups, notes = _load(fleet, host, request, wanted)
     _refuse_unfit(host, cards, facts)
+    _refuse_no_load(host, load, facts)
     enforced = _enforced(cards, facts)
     elsewhere = {name: serving_cards(fleet, name) for name in fleet.hosts}
     ladder = measure_ladder(fleet, host, groups, enforced, request.stop_at_watts, elsewhere)
@@ -150,7 +179,7 @@ def _load(
     if not loaded:
         raise PlayHostError(
             f"no serving seat of {host.host} runs on cards {', '.join(wanted)}, so requests load none of them; give "
-            "load_command, for example -e load_command='gpu-burn -i {index} {seconds}'"
+            f"load_command, for example {EXAMPLE}"
         )
     idle = [card for card in wanted if card not in loaded]
     notes = []
@@ -172,6 +201,28 @@ def _serving_seats(fleet: Fleet, host: Host) -> list[LoadedSeat]:
 
 def _served_name(name: str, seat: Seat) -> str:
     return seat.model.served_name or name
+
+
+def _refuse_no_load(host: Host, load: Load, facts: Mapping[str, Any]) -> None:
+    """Raises LadderError where the program of the load is not on the host, or a seat does not answer."""
+    found, subject = [], f"host:{host.host}"
+    if load.command and not facts["program"]:
+        program = load.command[0]
+        message = f"load_command: {program} is no program on {host.host} (looked for in {LOAD_PATH})"
+        remedy = "Install it on the host, or give its full path."
+        found.append(finding("power.measure_not_started", subject, message, {"program": program}, remedy))
+    for seat in load.seats:
+        said = facts["seats"].get(str(seat.port)) or {"answers": False, "said": "was not asked"}
+        if not said["answers"]:
+            message = f"seat {seat.seat} is declared to serve on port {seat.port}, and does not answer: {said['said']}"
+            remedy = (
+                "Bring the seat up (ansible-playbook deploy-seat.yml), leave its cards out (-e cards=...), or load with"
+                f" a command: {EXAMPLE}"
+            )
+            evidence = {"seat": seat.seat, "port": seat.port, "said": said["said"]}
+            found.append(finding("power.measure_not_started", f"{subject}/seat:{seat.seat}", message, evidence, remedy))
+    if found:
+        raise LadderError(found)
 
 
 def _enforced(cards: Sequence[MeasuredCard], facts: Mapping[str, Any]) -> dict[str, float]:
@@ -205,6 +256,8 @@ __all__ = [
     "bmc_options",
     "default_folder",
     "folder_of",
+    "load_text",
     "measured_cards",
     "planned_measurement",
+    "questions",
 ]

@@ -26,7 +26,7 @@ from ..report.power_plot import plot_of
 from ..report.terminal import PLAIN
 from .measured_host_file import host_file_change
 from .power_measure_follow import step_text
-from .power_measure_plan import PlannedMeasurement
+from .power_measure_plan import PlannedMeasurement, load_text
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,8 @@ def _peak(measured: Measurement) -> str:
 
 def refused_result(host: str, findings: list[Finding]) -> dict[str, Any]:
     """The task's result where nothing was loaded."""
-    message = f"{host}: refused, no load was put on any card: " + "; ".join(one.message for one in findings)
+    told = "; ".join(f"{one.message}. {one.remedy}".strip() for one in findings)
+    message = f"{host}: refused, no load was put on any card: {told}"
     return {"changed": False, "failed": True, "msg": message, "findings": [one.as_dict() for one in findings]}
 
 
@@ -128,6 +129,7 @@ def shown_ladder(planned: PlannedMeasurement, facts: Mapping[str, Any], every_st
     now = f"{bmc['watts']:.0f} W by {bmc['source']}" if bmc.get("watts") is not None else f"no value ({bmc['reason']})"
     cards = ", ".join(f"{one['draw_watts']:.0f}" for one in facts["cards"] if one.get("draw_watts") is not None)
     lines.append(f"{plan.host}  now: BMC {now}; cards {cards} W; files on {facts['mount']}")
+    lines.append(f"{plan.host}  {load_text(plan, facts)}")
     lines += [f"{plan.host}  {one.severity} {one.code}: {one.message}" for one in planned.findings]
     return "\n".join(lines)
 

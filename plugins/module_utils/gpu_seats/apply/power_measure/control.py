@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from ...observe.bmc_reader import bmc_reader
 from ...observe.command import Run
 from ...observe.power_log import PowerLog, log_of, time_text
 from ...observe.power_sample import card_draws
+from ...verify.http_answer import ask
 from ..atomic_files import FileError, WantedFile, file_change, make_directory, write_file
 from ..host_lock import HostLock, LockHeldError
 from .judgement import host_total
@@ -21,11 +23,12 @@ from .lease import HOLD, Lease
 from .log_file import LogFile, LogFileError
 from .plan import MeasurePlan
 from .progress import Progress, new_file, newest_file, progress_of, unfinished_file
-from .unit import UnitError, start_unit, unit_state
+from .unit import LOAD_PATH, UnitError, start_unit, unit_state
 from .watcher import Orders, orders_of
 
 RUN_FOLDER = "/run/gpu-seats/power-measure"
 _ROOM_S = 120.0
+_SEAT_LIMIT_S = 5.0
 _ORDERS, _LEASE, _LOCK = "orders.json", "lease", "lock"
 
 
@@ -46,9 +49,12 @@ class Control:
     folder: str = RUN_FOLDER
     now: Callable[[], float] = time.time
 
-    def facts(self, uuids: Sequence[str], bmc: Mapping[str, Any], folder: str) -> dict[str, Any]:
+    def facts(
+        self, uuids: Sequence[str], bmc: Mapping[str, Any], folder: str, program: str = "", ports: Sequence[int] = ()
+    ) -> dict[str, Any]:
         """What a plan needs to know: every card now, what the BMC says, whether the folder's pool is mounted.
 
+        program: of a load command, looked up as it will be started. ports: of seats, asked whether they answer.
         Raises ValueError for options that lead to no BMC.
         """
         read_bmc = bmc_reader(bmc)
@@ -58,6 +64,8 @@ class Control:
             "cards": [{**one.as_record(), "index": one.index} for one in draws],
             "bmc": {key: said.get(key) for key in ("watts", "source", "reason")},
             "mount": str(_mount_of(Path(folder))),
+            "program": shutil.which(program, path=LOAD_PATH) if program else None,
+            "seats": {str(port): _seat_answer(port) for port in ports},
         }
 
     @property
@@ -147,6 +155,12 @@ class Control:
         except (OSError, ValueError) as error:
             message = f"no measurement was started on this host since its boot ({path}: {error})"
             raise MeasureError([finding("power.measure_not_started", f"file:{path}", message)]) from error
+
+
+def _seat_answer(port: int) -> dict[str, Any]:
+    """Whether something serves there, as a load by requests will ask it."""
+    answer = ask("127.0.0.1", port, "GET", "/v1/models", _SEAT_LIMIT_S)
+    return {"answers": answer.outcome == "answered" and answer.status < 500, "said": answer.in_short(120)}
 
 
 def _mount_of(folder: Path) -> Path:

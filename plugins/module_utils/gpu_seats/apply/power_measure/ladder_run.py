@@ -15,7 +15,7 @@ from ...observe.power_log import time_text
 from .judgement import Judge, host_total
 from .lease import ASKING, HOLD, Lease
 from .load_keeper import KeeperGoneError, LoadEnd
-from .loads import LoadOrder, loads_of
+from .loads import LoadOrder, loads_of, remaining_s
 from .log_file import LogFileError
 from .plan import MeasurePlan, Step
 from .step_figures import step_figures
@@ -128,7 +128,7 @@ class LadderRun:
 
     def _step(self, step: Step) -> None:
         self._append("step", number=step.number, cards=list(step.cards), nominal_watts=step.nominal_watts)
-        for order in loads_of(self.plan, step, self.indices, self._remaining_s(step)):
+        for order in loads_of(self.plan, step, self.indices, remaining_s(self.plan, step)):
             if order.name in {one.name for one in self._loaded.values()}:
                 continue
             self._raise(order, step)
@@ -193,12 +193,6 @@ class LadderRun:
             message = f"nobody has looked for {limit_s:.0f} s: the connection is gone"
             return finding("power.measure_ended", host, message)
         return None
-
-    def _remaining_s(self, step: Step) -> float:
-        """How long a load of this step may be needed: until the end of the last one, with room."""
-        times, left = self.plan.times, [one for one in self.plan.steps if one.number >= step.number]
-        raising = sum(len(one.cards) for one in left) * (times.every_s + 5)
-        return len(left) * (times.settle_s + times.hold_s) + times.top_s + raising + 60
 
     def _append(self, kind: str, **members: Any) -> None:
         self.log.append({"kind": kind, "t": time_text(self.wall()), **members})

@@ -12,6 +12,9 @@ from .plan import LoadedSeat, MeasuredCard, MeasurePlan, Step
 from .seat_load import load_seats
 
 PLACEHOLDERS = ("uuid", "index", "card", "watts", "seconds")
+OF_A_CARD = ("uuid", "index", "card")
+EXAMPLE = """-e "load_command='gpu-burn -i {index} {seconds}'\""""
+"""As it is typed: Ansible splits what follows -e at spaces, and a shell takes the outer quotes away."""
 TASKS = {"seats": load_seats}
 """Loads that are no command, for the keeper."""
 
@@ -42,6 +45,12 @@ def command_words(text: str) -> tuple[str, ...]:
     if strange:
         unknown, allowed = (", ".join("{" + name + "}" for name in names) for names in (strange, PLACEHOLDERS))
         raise ValueError(f"load_command: unknown {unknown}; there are {allowed}")
+    if not any("{" + name + "}" in word for word in words for name in OF_A_CARD):
+        # without the inner quotes only the first word arrives, and all cards would run the same command
+        raise ValueError(
+            f"load_command {text!r} says nowhere which card it loads: {{index}}, {{uuid}} or {{card}} is needed. Where"
+            f" words are missing, they were lost for want of quotes inside the quotes: {EXAMPLE}"
+        )
     return words
 
 
@@ -57,6 +66,13 @@ def filled_in(words: tuple[str, ...], card: MeasuredCard, index: int | None, sec
     if index is None and any("{index}" in word for word in words):
         raise ValueError(f"card {card.card}: nvidia-smi gives no index for {card.uuid}; use {{uuid}} in load_command")
     return tuple(_PLACEHOLDER.sub(lambda match: values[match.group(1)], word) for word in words)
+
+
+def remaining_s(plan: MeasurePlan, step: Step) -> float:
+    """How long a load of this step may be needed: until the end of the last one, with room."""
+    times, left = plan.times, [one for one in plan.steps if one.number >= step.number]
+    raising = sum(len(one.cards) for one in left) * (times.every_s + 5)
+    return len(left) * (times.settle_s + times.hold_s) + times.top_s + raising + 60
 
 
 def loads_of(plan: MeasurePlan, step: Step, indices: Mapping[str, int | None], seconds: float) -> list[LoadOrder]:
@@ -84,4 +100,4 @@ def _seat_order(plan: MeasurePlan, seat: LoadedSeat, seconds: float) -> LoadOrde
     return LoadOrder(f"requests to {seat.seat}", seat.cards, seconds, task="seats", argument=argument)
 
 
-__all__ = ["PLACEHOLDERS", "TASKS", "LoadOrder", "command_words", "filled_in", "loads_of"]
+__all__ = ["EXAMPLE", "PLACEHOLDERS", "TASKS", "LoadOrder", "command_words", "filled_in", "loads_of", "remaining_s"]

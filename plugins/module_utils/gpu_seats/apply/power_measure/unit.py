@@ -13,6 +13,9 @@ UNIT = "gpu-seats-power-measure.service"
 STOPPED = 3
 """Exit code of a watcher that ended the load before its time and wrote down why; Python's own for a fault is 1."""
 
+LOAD_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+"""Where the program of a load is looked for, before a step is taken and when it is started."""
+
 _LIMIT_S = 20.0
 _SYSTEMD = Path("/run/systemd/system")
 _RUNNING = ("active", "activating", "deactivating", "reloading")
@@ -51,6 +54,7 @@ def start_unit(run: Run, argv: Sequence[str], limit_s: float) -> None:
         "SuccessExitStatus": str(STOPPED),
     }
     words = [f"--property={name}={value}" for name, value in properties.items()]
+    words.append(f"--setenv=PATH={LOAD_PATH}")
     description = "--description=Measurement of the host's power, with load on its cards"
     run(["systemctl", "reset-failed", UNIT], _LIMIT_S)  # a failed one of before would keep the name
     started = run(["systemd-run", f"--unit={UNIT}", "--quiet", description, *words, *argv], _LIMIT_S)
@@ -66,4 +70,4 @@ def unit_state(run: Run) -> UnitState:
     return UnitState(values.get("ActiveState"), values.get("Result"))
 
 
-__all__ = ["STOPPED", "UNIT", "UnitError", "UnitState", "start_unit", "unit_state"]
+__all__ = ["LOAD_PATH", "STOPPED", "UNIT", "UnitError", "UnitState", "start_unit", "unit_state"]
