@@ -16,11 +16,13 @@ from gpu_seats.apply.power_measure.plan import Times
 from gpu_seats.apply.power_measure.unit import UNIT
 from gpu_seats.controller.declared_faults import REFUSALS, refusal_of
 from gpu_seats.controller.module_answer import failure_text
+from gpu_seats.controller.parent_watch import ended_with_parent
 from gpu_seats.controller.play_fleet import fleet_of_play
 from gpu_seats.controller.power_measure_follow import (
     MeasureLostError,
     NoContactError,
     Waits,
+    broken_off_text,
     clamp_answer,
     follow,
     resume_text,
@@ -130,23 +132,34 @@ class ActionModule(ActionBase):
         return run["log"] if run is not None else None
 
     def _followed(self, plan, ladder):
-        """The end of the run. Whatever ends this process ends the load too, at once where the host is reached."""
+        """The end of the run.
+
+        Whatever ends this process or ansible-playbook ends the load too, at once where the host is reached.
+        """
         waits = Waits(self._given["poll_s"], self._given["progress_s"])
         ask = self._ask_clamp if self._is_asking else None
         # Ctrl-C reaches a worker of Ansible as a signal whose handler leaves no time for anything
         before = {number: signal.signal(number, _interrupted) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
-            return follow(plan, ladder, self._look, Display().display, ask, waits)
+            with ended_with_parent():
+                return follow(plan, ladder, self._look, Display().display, ask, waits)
         except MeasureLostError as error:
             raise AnsibleActionFail(str(error)) from error
         except BaseException:
-            # no module: what it would be packed from may be gone already
-            with contextlib.suppress(Exception):
-                self._low_level_execute_command(f"systemctl stop {UNIT}")
+            self._end_load(plan)
             raise
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+    def _end_load(self, plan):
+        """Ends the load; says so where somebody is left to read it."""
+        is_ended = False
+        # no module: what it would be packed from may be gone already
+        with contextlib.suppress(Exception):
+            is_ended = self._low_level_execute_command(f"systemctl stop {UNIT}")["rc"] == 0
+        with contextlib.suppress(Exception):
+            Display().display(broken_off_text(plan, is_ended))
 
     def _look(self, word):
         try:

@@ -13,6 +13,7 @@ from gpu_seats.controller.power_measure_follow import (
     MeasureLostError,
     NoContactError,
     Waits,
+    broken_off_text,
     clamp_answer,
     follow,
     resume_text,
@@ -173,4 +174,10 @@ def test_what_is_resumed_says_what_was_measured_when_and_why_it_ended():
     assert "resumes at step 1 of 1; measured already: step 0 at 2026-12-01T10:00:00.000Z" in text
     assert "it was stopped then: card 2 is lost" in text and "fresh=true" in text
     fresh = resume_text(PLAN, {"resumes": False, "log": "/p/m.jsonl", "stopped_before": None})
-    assert fresh == "fv-ml1 starts at step 0 of 1; samples go to /p/m.jsonl"
+    assert fresh.startswith("fv-ml1 starts at step 0 of 1; samples go to /p/m.jsonl\n")
+    assert all("Ctrl-C ends the load" in one and "the next run resumes" in one for one in (text, fresh))
+
+
+def test_a_broken_off_run_says_whether_the_load_has_ended():
+    assert "the load has ended" in broken_off_text(PLAN, True) and "the next run resumes" in broken_off_text(PLAN, True)
+    assert "ends by itself within 45 s" in broken_off_text(PLAN, False)

@@ -148,13 +148,29 @@ def resume_text(plan: MeasurePlan, prospect: Mapping[str, Any]) -> str:
     """``fv-ml1 resumes at step 3 of 4; step 1 was measured at ..., step 2 at ...``; what starts anew says so."""
     top = plan.steps[-1].number
     if not prospect["resumes"]:
-        return f"{plan.host} starts at step {plan.steps[0].number} of {top}; samples go to {prospect['log']}"
+        start = f"{plan.host} starts at step {plan.steps[0].number} of {top}; samples go to {prospect['log']}"
+        return f"{start}\n{_interrupt_text(plan)}"
     done = ", ".join(f"step {number} at {at}" for number, at in prospect["done"].items()) or "none"
     stopped = prospect.get("stopped_before")
     why = f"; it was stopped then: {stopped['message']}" if stopped else ""
     return (
         f"{plan.host} resumes at step {prospect['first_step']} of {top}; measured already: {done}{why}; samples go on"
-        f" in {prospect['log']} (-e fresh=true begins anew)"
+        f" in {prospect['log']} (-e fresh=true begins anew)\n{_interrupt_text(plan)}"
+    )
+
+
+def _interrupt_text(plan: MeasurePlan) -> str:
+    """Told before: after Ctrl-C Ansible shows nothing more of what a task says."""
+    return f"{plan.host} Ctrl-C ends the load at once; what was measured is kept, and the next run resumes"
+
+
+def broken_off_text(plan: MeasurePlan, is_ended: bool) -> str:
+    """What an interrupted run leaves. is_ended: the host said that the load has ended."""
+    if is_ended:
+        return f"{plan.host} broken off: the load has ended, what was measured is kept, and the next run resumes"
+    return (
+        f"{plan.host} broken off, and the host could not be told: its load ends by itself within"
+        f" {plan.times.lease_s:.0f} s; the next run resumes"
     )
 
 
@@ -213,6 +229,7 @@ __all__ = [
     "MeasureLostError",
     "NoContactError",
     "Waits",
+    "broken_off_text",
     "clamp_answer",
     "clamp_question",
     "follow",
