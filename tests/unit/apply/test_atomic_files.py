@@ -103,12 +103,12 @@ def test_a_pipe_is_neither_read_nor_replaced(tmp_path):
     """Reading it would never end, and a file in its place (or that of /dev/null) would spoil the machine."""
     path = tmp_path / "pipe"
     os.mkfifo(path)
-    with pytest.raises(FileError, match="It is a device or a pipe, no file"):
+    with pytest.raises(FileError, match="Is a device or a pipe, no file"):
         file_change(wanted(path))
     assert path.is_fifo()
-    with pytest.raises(FileError, match="/dev/null: It is a device or a pipe"):
+    with pytest.raises(FileError, match="/dev/null: Is a device or a pipe"):
         file_change(wanted("/dev/null"))
-    with pytest.raises(FileError, match="It is a directory"):
+    with pytest.raises(FileError, match="Is a directory"):
         file_change(wanted(tmp_path))
 
 

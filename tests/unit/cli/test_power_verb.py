@@ -100,8 +100,8 @@ def test_questions_may_be_given_several_times(gpu_seats: GpuSeats) -> None:
         (["--what-if", "in_use=fv-up"], ["in_use=fv-up names nothing of this site", "fv-ups"]),
         (["--html", "/no/such/place/x.html"], ["--html /no/such/place/x.html: there is no directory"]),
         (["--html", "/proc/x.html"], ["--html /proc/x.html: cannot be written: "]),
-        (["--svg", "/dev/full"], ["--svg /dev/full: cannot be written: It is a device or a pipe, no file"]),
-        (["--html", ""], ["--html .: cannot be written: It is a directory"]),
+        (["--svg", "/dev/full"], ["--svg /dev/full: cannot be written: Is a device or a pipe, no file"]),
+        (["--html", ""], ["--html .: cannot be written: Is a directory"]),
     ],
 )
 def test_what_cannot_be_answered_is_refused(gpu_seats: GpuSeats, arguments: list[str], told: list[str]) -> None:

@@ -122,7 +122,7 @@ def file_change(wanted: WantedFile) -> FileChange:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
             code = errno.EISDIR if stat.S_ISDIR(status.st_mode) else errno.EINVAL
-            raise OSError(code, "It is a directory" if code == errno.EISDIR else "It is a device or a pipe, no file")
+            raise OSError(code, os.strerror(code) if code == errno.EISDIR else "Is a device or a pipe, no file")
         raw = path.read_bytes()
     except FileNotFoundError:
         return FileChange(wanted, None, False, True, None)

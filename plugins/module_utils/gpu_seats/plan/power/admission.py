@@ -85,8 +85,8 @@ def _unread_findings(host: Host, cards: Mapping[str, float]) -> Iterator[Finding
         cap = caps.cards.get(card, caps.limit) if caps is not None else watts
         if cap < watts:
             text = (
-                f"card {card} of {host.host} gives no power limit, so whether its cap of {watts_text(cap)} holds is not "
-                f"known: it counts with its stock limit, {watts_text(watts)}"
+                f"card {card} of {host.host} gives no power limit, so whether its cap of {watts_text(cap)} holds is "
+                f"not known: it counts with its stock limit, {watts_text(watts)}"
             )
             facts = {"card": card, "cap_watts": cap, "counted_watts": watts}
             yield finding("power.cap_unreadable", f"host:{host.host}/gpu:{card}", text, facts, severity="warning")
