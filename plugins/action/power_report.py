@@ -4,13 +4,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
-from gpu_seats.controller.declared_faults import REFUSALS, refusal_of
+from gpu_seats.apply.atomic_files import FileError
+from gpu_seats.controller.declared_faults import REFUSALS, refusal_of, unwritten_of
 from gpu_seats.controller.host_report import HostReport, written_reports
 from gpu_seats.controller.play_fleet import fleet_of_play
-from gpu_seats.controller.power_report import power_report, written_pictures
+from gpu_seats.controller.power_report import PowerReport, power_report, written_pictures
 
 _ARGUMENTS = {
     "results": {"type": "dict", "required": True},
@@ -33,10 +36,14 @@ class ActionModule(ActionBase):
             report = power_report(fleet_of_play(task_vars), host, arguments["results"], arguments["looks"])
         except REFUSALS as error:
             raise AnsibleActionFail(refusal_of(error)) from error
-        written = []
-        if not self._task.check_mode:
-            if arguments["picture"]:
-                written += written_pictures(report, arguments["picture"])
-            targets = {"json": arguments["json"], "prometheus": arguments["prometheus"]}
-            written += written_reports(HostReport(host, [], report.findings), targets)
+        try:
+            written = [] if self._task.check_mode else _written(report, host, arguments)
+        except FileError as error:
+            raise AnsibleActionFail(unwritten_of(error)) from error
         return {"changed": False, "failed": not report.ok, "written": written, **report.as_result()}
+
+
+def _written(report: PowerReport, host: str, arguments: dict[str, Any]) -> list[str]:
+    pictures = written_pictures(report, arguments["picture"]) if arguments["picture"] else []
+    targets = {"json": arguments["json"], "prometheus": arguments["prometheus"]}
+    return [*pictures, *written_reports(HostReport(host, [], report.findings), targets)]

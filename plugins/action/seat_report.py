@@ -4,8 +4,11 @@
 
 from __future__ import annotations
 
+from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 
+from gpu_seats.apply.atomic_files import FileError
+from gpu_seats.controller.declared_faults import unwritten_of
 from gpu_seats.controller.host_report import host_report, written_reports
 
 _ARGUMENTS = {
@@ -24,5 +27,8 @@ class ActionModule(ActionBase):
         _, arguments = self.validate_argument_spec(argument_spec=_ARGUMENTS)
         report = host_report(task_vars["inventory_hostname"], arguments["results"])
         targets = {"json": arguments["json"], "prometheus": arguments["prometheus"]}
-        changed = [] if self._task.check_mode else written_reports(report, targets)
+        try:
+            changed = [] if self._task.check_mode else written_reports(report, targets)
+        except FileError as error:
+            raise AnsibleActionFail(f"{unwritten_of(error)}\n{report.summary}") from error
         return {"changed": bool(changed), "written": changed, "failed": not report.ok, "msg": report.summary}
