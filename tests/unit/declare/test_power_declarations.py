@@ -95,7 +95,7 @@ HOST_CASES = {
     "no number": ((LIMIT, "      limit: .nan"), (19, "power.caps.limit", [".nan is not a power"])),
     "more than any number": (
         ("{watts: 313W", "{watts: " + "9" * 400 + "W"),
-        (15, "power.baseline.watts", ["not a finite number"]),
+        (15, "power.baseline.watts", ["9999...' is more than any site has", "at most 1000000kW"]),
     ),
     "a cap over the ceiling": (
         (LIMIT, "      limit: 301W"),
@@ -184,6 +184,10 @@ SITE_CASES = {
     "a device that feeds itself": (
         ("feeds: [nas]", "feeds: [nas, unit]"),
         (7, "circuits.unit.feeds[1]", ["closes a ring of devices (unit -> unit)", "remove one of these feeds"]),
+    ),
+    "a breaker of more than there is": (
+        ("kind: breaker, amps: 20", "kind: breaker, amps: 1.0e+200"),
+        (5, "circuits.main.amps", ["1.0e+200 is not in the allowed range", "more than 0 and at most 10000"]),
     ),
     "a ring of two devices": (
         ("feeds: [nas]", "feeds: [nas, second]"),

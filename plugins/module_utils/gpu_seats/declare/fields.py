@@ -25,6 +25,10 @@ from pydantic import (
 from ..units import UnitError, duration_s, held_size_mib, size_mib, watts
 
 
+MOST_WATTS = 1e9
+"""No figure is above it, so that sums stay numbers."""
+
+
 class Record(BaseModel):
     """Base of all declarations: unknown keys are errors, nothing is coerced, nothing changes after loading."""
 
@@ -76,10 +80,18 @@ def _with_unit(parse: Any) -> Any:
 
 
 def _watts(text: object) -> float:
-    """`watts`, with words of its own for a minus sign."""
+    """`watts`, with words of its own for a minus sign and for what no sum can hold."""
     if isinstance(text, (str, int, float)) and not isinstance(text, bool) and str(text).strip().startswith("-"):
         raise UnitError(f"{text!r} is negative: nothing draws less than 0W")
-    return watts(text)
+    found = watts(text)
+    if found > MOST_WATTS:
+        raise UnitError(f"{_cut(text)!r} is more than any site has: at most {MOST_WATTS / 1000:.0f}kW")
+    return found
+
+
+def _cut(text: object, length: int = 40) -> str:
+    shown = str(text)
+    return shown if len(shown) <= length else f"{shown[: length - 3]}..."
 
 
 def _cap_watts(text: object) -> float:

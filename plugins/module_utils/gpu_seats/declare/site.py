@@ -6,7 +6,7 @@ from typing import Literal, Optional
 
 from pydantic import Field
 
-from .fields import Assumed, Date, Fraction, Name, Record
+from .fields import MOST_WATTS, Assumed, Date, Fraction, Name, Record
 from .power import FIGURE_EXAMPLE, WattsFigure
 from .workload import Note
 
@@ -20,9 +20,13 @@ class Circuit(Record):
     """A protective device with a rating and what hangs below it (hosts, other loads, further circuits)."""
 
     kind: Literal["breaker", "inlet", "ups", "pdu"]
-    amps: Optional[float] = Field(None, gt=0, description="Rated current; a breaker, an inlet and a pdu need it")
-    volts: Optional[float] = Field(None, gt=0, description="Rated voltage; a breaker, an inlet and a pdu need it")
-    rating_va: Optional[float] = Field(None, gt=0, description="Rated output of a ups in VA")
+    amps: Optional[float] = Field(
+        None, gt=0, le=10_000, description="Rated current; a breaker, an inlet and a pdu need it"
+    )
+    volts: Optional[float] = Field(
+        None, gt=0, le=100_000, description="Rated voltage; a breaker, an inlet and a pdu need it"
+    )
+    rating_va: Optional[float] = Field(None, gt=0, le=MOST_WATTS, description="Rated output of a ups in VA")
     power_factor: Optional[Fraction] = Field(None, description="Watts that a ups gives for each VA of its rating")
     efficiency: Optional[Fraction] = Field(None, description="Of a ups: what is above it carries output / efficiency")
     continuous: Optional[Fraction] = Field(

@@ -232,9 +232,11 @@ def _fate_text(power: Mapping[str, Any], terminal: Terminal) -> str:
             continue
         ways = [way["text"] for way in fate["ways_in"]]
         text = f"when {fate['device']} opens: "
-        text += f"{', '.join(fate['goes_dark'])} go dark" if fate["goes_dark"] else "nothing goes dark"
+        dark = fate["goes_dark"]
+        text += f"{', '.join(dark) or 'nothing'} {'go' if len(dark) > 1 else 'goes'} dark"
         text += f", and with them {' and '.join(ways)}" if ways else ""
-        text += f"; {', '.join(fate['on_battery'])} go on from the battery of a UPS" if fate["on_battery"] else ""
+        kept = fate["on_battery"]
+        text += f"; {', '.join(kept)} {'go' if len(kept) > 1 else 'goes'} on from the battery of a UPS" if kept else ""
         lines += wrapped(text, terminal.width, "  ", "    ")
     return "".join(f"{line}\n" for line in ["Shared fate:", *lines]) if lines else ""
 
