@@ -19,7 +19,8 @@ options:
   do:
     description:
       - V(facts) reads cards and BMC. V(start) starts what is left of O(plan). V(look) tells how far it is and keeps it
-        going. V(finished) names a run of O(plan) that came to its end. V(note) adds a line to a file.
+        going. V(finished) names the last complete measurement of O(host), whatever loaded it. V(note) adds a line
+        to a file.
       - What ends it is C(systemctl stop gpu-seats-power-measure), which ends the load first.
     type: str
     required: true
@@ -48,8 +49,11 @@ options:
     type: list
     elements: int
     default: []
+  host:
+    description: Whose measurement V(finished) looks for.
+    type: str
   fresh:
-    description: Whether V(start) begins anew where a run of the same plan was cut off.
+    description: Whether V(start) begins anew where a run of the same plan was cut off, or came to its end.
     type: bool
     default: false
   hold:
@@ -121,6 +125,7 @@ ARGUMENTS = {
     "folder": {"type": "path"},
     "program": {"type": "str", "default": ""},
     "ports": {"type": "list", "elements": "int", "default": []},
+    "host": {"type": "str"},
     "fresh": {"type": "bool", "default": False},
     "hold": {"type": "bool", "default": False},
     "word": {"type": "str", "default": "", "choices": ["", "asking", "go on"]},
@@ -132,7 +137,7 @@ ARGUMENTS = {
 REQUIRED = [
     ("do", "facts", ["folder"]),
     ("do", "start", ["plan"]),
-    ("do", "finished", ["plan"]),
+    ("do", "finished", ["folder", "host"]),
     ("do", "note", ["log", "record"]),
 ]
 
@@ -149,7 +154,7 @@ def answered(control, params, check_mode):
             return control.prospect(plan, params["fresh"]), True
         return control.start(plan, params["fresh"], params["hold"]), True
     if do == "finished":
-        return {"run": control.finished(measure_plan(params["plan"]), params["within_s"])}, False
+        return {"run": control.finished(params["folder"], params["host"], params["within_s"])}, False
     if do == "note":
         if not check_mode:
             control.note(params["log"], params["record"])

@@ -14,10 +14,16 @@ from ansible.utils.display import Display
 
 from gpu_seats.apply.power_measure.plan import Times
 from gpu_seats.apply.power_measure.unit import UNIT
-from gpu_seats.controller.declared_faults import REFUSALS, refusal_of
+from gpu_seats.controller.declared_faults import REFUSALS, PlayHostError, refusal_of
 from gpu_seats.controller.module_answer import failure_text
 from gpu_seats.controller.parent_watch import ended_with_parent
 from gpu_seats.controller.play_fleet import fleet_of_play
+from gpu_seats.controller.power_measure_clamp import (
+    CLAMP_IS_OF_BEFORE,
+    clamp_afterwards,
+    no_run_text,
+    taken_text,
+)
 from gpu_seats.controller.power_measure_follow import (
     MeasureLostError,
     NoContactError,
@@ -31,12 +37,12 @@ from gpu_seats.controller.power_measure_follow import (
 from gpu_seats.controller.power_measure_plan import (
     MeasureRequest,
     bmc_options,
+    folder_of,
     planned_measurement,
     questions,
 )
 from gpu_seats.controller.power_measure_result import measure_result, refused_result, shown_ladder
 from gpu_seats.plan.power.ladder import LadderError
-from gpu_seats.plan.power.measurement import Clamp
 
 _MODULE = "ansible.legacy.power_measure_run"
 _ARGUMENTS = {
@@ -81,31 +87,45 @@ class ActionModule(ActionBase):
     def _measured(self, fleet, host):
         given, declared = self._given, fleet.hosts[host]
         request = self._request(declared)
+        if given["clamp_watts"] is not None:
+            return self._clamp_added(fleet, declared, folder_of(declared, request))
         facts = self._answer(do="facts", **questions(fleet, declared, request))
         planned = planned_measurement(fleet, declared, request, facts)
         plan, show = planned.plan, Display().display
         show(shown_ladder(planned, facts, self._task.check_mode))
-        clamp = None if given["clamp_watts"] is None else Clamp(given["clamp_watts"], given["clamp_at"])
-        log = self._finished_log(plan) if clamp is not None and not given["fresh"] else None
-        stop, changed = None, False
-        if log is None:
-            prospect = self._answer(do="start", plan=plan.as_dict(), fresh=given["fresh"], hold=self._is_asking)
-            show(resume_text(plan, prospect))
-            if self._task.check_mode:
-                return {"changed": True, "msg": f"{host}: would be measured", "findings": _dicts(planned.findings)}
-            followed = self._followed(plan, planned.ladder)
-            log, stop, changed = prospect["log"], followed.look["stop"], True
-            clamp = followed.clamp or clamp
-            if not followed.look["complete"] and stop is None:
-                stop = unexplained_stop(followed.look)
-        if clamp is not None and not self._task.check_mode:
-            self._answer(do="note", log=log, record=clamp.as_record())
-            changed = True
+        prospect = self._answer(do="start", plan=plan.as_dict(), fresh=given["fresh"], hold=self._is_asking)
+        show(resume_text(plan, prospect))
+        if self._task.check_mode:
+            return {"changed": True, "msg": f"{host}: would be measured", "findings": _dicts(planned.findings)}
+        followed = self._followed(plan, planned.ladder)
+        stop = followed.look["stop"]
+        if not followed.look["complete"] and stop is None:
+            stop = unexplained_stop(followed.look)
+        if followed.clamp is not None:
+            self._answer(do="note", log=prospect["log"], record=followed.clamp.as_record())
+        return self._result(fleet, host, prospect["log"], stop, planned.findings)
+
+    def _clamp_added(self, fleet, declared, folder):
+        """The reading of a clamp meter goes to the last measurement. Nothing is planned and nothing is loaded."""
+        given, host = self._given, declared.host
+        clamp = clamp_afterwards(fleet, declared, given["clamp_watts"], given["clamp_at"])
+        if given["fresh"] or self._is_asking:
+            raise PlayHostError(CLAMP_IS_OF_BEFORE)
+        run = self._answer(do="finished", folder=folder, host=host)["run"]
+        if run is None:
+            raise PlayHostError(no_run_text(host, folder))
+        Display().display(taken_text(host, clamp, run))
+        if self._task.check_mode:
+            return {"changed": True, "msg": f"{host}: the reading would be added to {run['log']}", "findings": []}
+        self._answer(do="note", log=run["log"], record=clamp.as_record())
+        return self._result(fleet, host, run["log"], None, [])
+
+    def _result(self, fleet, host, log, stop, told):
         text = self._answer(do="look", log=log)["log_text"]
         inventories = self._task_vars.get("ansible_inventory_sources") or ()
-        result = measure_result(fleet, host, text, stop, list(planned.findings), Path(given["out"]), inventories)
-        show(result.text)
-        return {"changed": changed, "log": log, **result.as_result()}
+        result = measure_result(fleet, host, text, stop, list(told), Path(self._given["out"]), inventories)
+        Display().display(result.text)
+        return {"changed": True, "log": log, **result.as_result()}
 
     @property
     def _is_asking(self):
@@ -124,12 +144,6 @@ class ActionModule(ActionBase):
             times=times,
             ask_s=given["clamp_wait_s"] if self._is_asking else 0.0,
         )
-
-    def _finished_log(self, plan):
-        run = self._answer(do="finished", plan=plan.as_dict())["run"]
-        if run is not None:
-            Display().display(f"{plan.host}  takes the clamp meter's reading to {run['log']}; nothing is loaded anew")
-        return run["log"] if run is not None else None
 
     def _followed(self, plan, ladder):
         """The end of the run.

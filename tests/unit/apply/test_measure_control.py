@@ -94,19 +94,31 @@ def test_a_run_that_was_cut_off_is_resumed_with_what_it_had(control, plan, tmp_p
     assert orders_of((tmp_path / "run" / "orders.json").read_text()).runs == 1
 
 
-@pytest.mark.parametrize("how", ["fresh", "complete", "other plan"])
+@pytest.mark.parametrize("how", ["fresh", "fresh of a complete one", "other plan"])
 def test_a_new_file_where_nothing_can_be_resumed(control, plan, how):
-    old = left_by(plan, 3 if how == "complete" else 2, complete=how == "complete")
+    old = left_by(plan, 2, complete=how == "fresh of a complete one")
     if how == "other plan":
         plan = measure_plan({**plan.as_dict(), "load": {"command": ["other", "{uuid}"]}})
-    answer = control.prospect(plan, fresh=how == "fresh")
+    answer = control.prospect(plan, fresh=how.startswith("fresh"))
     assert not answer["resumes"] and answer["log"] != str(old) and answer["first_step"] == 0
 
 
 def test_only_the_newest_file_of_a_plan_is_gone_on_with(control, plan):
     left_by(plan, 1, name="20260101T000000Z")
-    left_by(plan, 3, complete=True, name="20260102T000000Z")
-    assert not control.prospect(plan)["resumes"]
+    newest = left_by(plan, 2, name="20260102T000000Z")
+    assert control.prospect(plan)["log"] == str(newest)
+
+
+def test_what_was_measured_to_its_end_is_not_loaded_again_without_being_asked(control, systemd, plan):
+    """Protects: a playbook that is run twice puts load on the cards once."""
+    path = left_by(plan, 3, complete=True)
+    for call in (control.start, control.prospect):
+        with pytest.raises(MeasureError, match=r"to the end at 2026-01-01T00:09:00\.000Z") as caught:
+            call(plan)
+        (found,) = caught.value.findings
+        assert found.code == "power.measure_complete" and found.evidence["log"] == str(path)
+        assert "-e fresh=true" in found.remedy
+    assert systemd.started == []
 
 
 def test_a_second_start_is_refused_and_touches_nothing(control, systemd, plan, tmp_path):
@@ -166,9 +178,10 @@ def test_after_a_boot_the_host_knows_of_none(control):
 
 def test_a_reading_is_added_to_a_finished_file(control, plan):
     path = left_by(plan, 3, complete=True)
-    found = control.finished(plan, within_s=1e12)
-    assert found["log"] == str(path)
-    assert control.finished(plan, within_s=-1e12) is None
+    found = control.finished(plan.folder, plan.host, within_s=1e12)
+    assert found["log"] == str(path) and found["ended"] == "2026-01-01T00:09:00.000Z"
+    assert control.finished(plan.folder, plan.host, within_s=86400) is None, "a year ago is not today"
+    assert control.finished(plan.folder, "other", within_s=1e12) is None
     control.note(found["log"], {"kind": "clamp", "watts": 1480.0, "around": "host"})
     last = read_power_log(path.read_bytes()).last("clamp")
     assert last["watts"] == 1480.0 and last["t"] == "2027-01-15T08:00:00.000Z"
@@ -179,7 +192,16 @@ def test_a_reading_is_added_to_a_finished_file(control, plan):
 
 def test_an_unfinished_run_is_no_finished_one(control, plan):
     left_by(plan, 2)
-    assert control.finished(plan, within_s=1e12) is None
+    assert control.finished(plan.folder, plan.host, within_s=1e12) is None
+
+
+def test_a_finished_run_is_found_whatever_loaded_it(control, plan):
+    """Protects: a clamp meter's reading needs no load command, and never resumes another plan."""
+    other = measure_plan({**plan.as_dict(), "load": {"command": ["other", "{uuid}"]}})
+    path = left_by(other, 3, complete=True)
+    left_by(plan, 2, name="20260102T000000Z")
+    assert control.finished(plan.folder, plan.host, within_s=1e12)["log"] == str(path)
+    assert control.finished(str(path.parent / "none"), plan.host, within_s=1e12) is None
 
 
 def test_facts_are_cards_bmc_and_where_the_file_would_be(tmp_path):

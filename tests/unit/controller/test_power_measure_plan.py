@@ -72,6 +72,7 @@ def test_the_plan_of_the_page(fleet, host):
     text = shown_ladder(planned, facts(host), every_step=True)
     assert "step 4 of 4, at worst with cards 0, 1, 2, 3 loaded: host 1500 W (up to 1650 W)" in text
     assert "ended above 1770 W of the host (1920 W of fv-20a less up to 150 W of fv-edge)" in text
+    assert "counted beside it, whatever they do now: fv-edge 125 W (estimate), up to 150 W" in text
     assert "now: BMC 390 W by dcmi; cards 12, 12, 12, 12 W" in text
 
 

@@ -10,6 +10,7 @@ from watt_cases import breaker, figure, gpu_host, production, site, ups
 from watt_cases import fleet as fleet_of
 
 from gpu_seats.plan.power.ladder import LadderError, measure_ladder
+from gpu_seats.plan.power.site import site_power
 
 ONE_BY_ONE = [["0"], ["1"], ["2"], ["3"]]
 
@@ -25,6 +26,7 @@ def test_the_ladder_of_the_page():
     assert ladder.rungs[-1].host_watts == 1500 and ladder.refused is None and ladder.findings == []
     assert ladder.rungs[-1].devices[0]["nominal_watts"] == 1625
     # the router may take 150 W: 1920 - 150
+    assert ladder.others == ["fv-edge 125 W (estimate), up to 150 W"]
     assert ladder.stop_at_watts == 1770 and ladder.limits[0].device == "fv-20a"
     assert (ladder.machine_watts, ladder.floor_watts, ladder.loss_factor) == (400, 313, pytest.approx(1.1))
     assert "cards 0, 1, 2, 3 loaded: host 1500 W (up to 1650 W); fv-20a 1625 W (up to 1800 W)" in ladder.rungs[-1].text
@@ -82,6 +84,21 @@ def test_through_a_ups_that_loses_some_the_host_has_less():
     ladder = measure_ladder(fleet(circuits), gpu_host(), ONE_BY_ONE)
     by_device = {one.device: one.continuous_watts for one in ladder.limits}
     assert by_device == {"b": pytest.approx(1920 * 0.9), "u": 3000}
+
+
+def test_another_gpu_host_counts_with_all_its_cards_whatever_is_declared_to_run_there():
+    """Protects: a threshold that would hold only as long as nobody starts a seat on the other host."""
+    circuits = {"b": breaker("fv-ml1", "fv-ml2", amps=40)}
+    first, second = gpu_host(), gpu_host("fv-ml2")
+    declared = fleet_of(site(circuits), first, second)
+    ladder = measure_ladder(declared, first, ONE_BY_ONE)
+    other = site_power(declared, first.site).device("b")
+    most = next(term.draw.high_watts for term in other.terms if term.name == "fv-ml2")
+    assert most >= 4 * 275 and ladder.stop_at_watts == pytest.approx(0.8 * 120 * 40 - most)
+    (said,) = ladder.others
+    assert said.startswith("fv-ml2 4 x 275 W cards + ")
+    alone = measure_ladder(fleet({"b": breaker("fv-ml1")}), first, ONE_BY_ONE)
+    assert alone.others == []
 
 
 @given(

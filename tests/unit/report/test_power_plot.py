@@ -120,6 +120,21 @@ def test_png_and_svg_are_written_and_hold_their_words(tmp_path):
     assert again[1].read_bytes() == svg.read_bytes(), "the same samples give the same bytes"
 
 
+def test_an_end_that_a_later_run_went_on_from_is_marked_and_no_headline(tmp_path):
+    """Protects: the picture of a complete measurement does not say that its load was ended early."""
+    stop = {"kind": "stop", "t": time_text(BEGAN + 12), "message": "nobody has looked"}
+    first = [run(), step(0, 1, "0"), *(sample(n, step=1) for n in range(0, 12, 3)), stop]
+    assert plot_of(PowerLog(first), [BREAKER], "fv-ml1").last_stop == (BEGAN + 12, "nobody has looked")
+    again = [*first, run(20), step(21, 1, "0"), *(sample(n, step=1) for n in range(21, 33, 3))]
+    plot = plot_of(PowerLog(again), [BREAKER], "fv-ml1")
+    assert plot.last_stop is None and plot.stops == [(BEGAN + 12, "nobody has looked")]
+    text = write_plot(plot, tmp_path, "it")[1].read_text()
+    assert "load ended at" not in text and "ended 08:00:12, resumed" in text
+    other = {**stop, "t": time_text(BEGAN + 34), "message": "card 1 is lost"}
+    ended = plot_of(PowerLog([*again, other]), [BREAKER], "fv-ml1")
+    assert ended.last_stop == (BEGAN + 34, "card 1 is lost") and len(ended.stops) == 2
+
+
 @pytest.mark.parametrize("records", [[], [run()], [sample(0, draws=(), bmc=None)]])
 def test_hardly_anything_is_still_a_picture(tmp_path, records):
     assert all(path.exists() for path in write_plot(plot_of(PowerLog(records), [], "h"), tmp_path, "it"))

@@ -18,7 +18,8 @@ KINDS: dict[str, FindingKind] = {
     "power.load_ended": FindingKind(
         "error",
         "A load ended before its step did, so the step was measured without it; all load was ended.",
-        "Run the load by hand on one card for the time of a step; it must stay in the foreground.",
+        "A command: run it by hand on one card for the time of a step; it must stay in the foreground. Requests: see"
+        " that the seat runs and answers (gpu-seats status), bring it up, or leave its cards out (-e cards=...).",
     ),
     "power.load_not_stopped": FindingKind(
         "critical",
@@ -29,6 +30,11 @@ KINDS: dict[str, FindingKind] = {
         "warning",
         "Cards stayed well below their caps, so the highest step is not the most that the host can draw.",
         "Measure again with a load that fills the cards (-e load_command=...), or more requests at once.",
+    ),
+    "power.load_without_effect": FindingKind(
+        "error",
+        "A load ran and its card drew no more than before it, so nothing was loaded; the step is not measured.",
+        "Run the load by hand and look at nvidia-smi: does it use this card (index or UUID), and does it work at all?",
     ),
     "power.log_not_on_pool": FindingKind(
         "info",
@@ -54,7 +60,13 @@ KINDS: dict[str, FindingKind] = {
     "power.measure_busy": FindingKind(
         "error",
         "A measurement runs on this host already; two would load the same cards.",
-        "Wait for it. One whose controller is gone ends by itself within a minute.",
+        "Wait for it, or end it on the host: systemctl stop gpu-seats-power-measure ends its load first. One whose"
+        " controller is gone ends by itself within a minute.",
+    ),
+    "power.measure_complete": FindingKind(
+        "error",
+        "The same was measured to its end already, so nothing was loaded: nobody asked to load it twice.",
+        "Nothing; -e fresh=true measures anew, -e clamp_watts= and -e clamp_at= add a clamp meter's reading to it.",
     ),
     "power.measure_ended": FindingKind(
         "error",

@@ -17,7 +17,6 @@ from ..declare.seat import Seat
 from ..findings import Finding, finding
 from ..observe.nvidia.cards import LIMIT_TOLERANCE_WATTS
 from ..plan.ports import link_port
-from ..plan.power.admission import serving_cards
 from ..plan.power.caps import declared_caps
 from ..plan.power.ladder import Ladder, LadderError, measure_ladder
 from .declared_faults import PlayHostError
@@ -125,8 +124,7 @@ def planned_measurement(
     _refuse_unfit(host, cards, facts)
     _refuse_no_load(host, load, facts)
     enforced = _enforced(cards, facts)
-    elsewhere = {name: serving_cards(fleet, name) for name in fleet.hosts}
-    ladder = measure_ladder(fleet, host, groups, enforced, request.stop_at_watts, elsewhere)
+    ladder = measure_ladder(fleet, host, groups, enforced, request.stop_at_watts)
     if len(ladder.rungs) < 2:
         raise LadderError(ladder.findings)
     steps = tuple(Step(rung.number, tuple(rung.cards), round(rung.host_watts, 1)) for rung in ladder.rungs)

@@ -125,6 +125,8 @@ def shown_ladder(planned: PlannedMeasurement, facts: Mapping[str, Any], every_st
     lines.append(
         f"{plan.host}  {top} steps above idle; the load is ended above {stop}, readings times {ladder.loss_factor:.2f}"
     )
+    if ladder.others:
+        lines.append(f"{plan.host}  counted beside it, whatever they do now: {'; '.join(ladder.others)}")
     bmc = facts["bmc"]
     now = f"{bmc['watts']:.0f} W by {bmc['source']}" if bmc.get("watts") is not None else f"no value ({bmc['reason']})"
     cards = ", ".join(f"{one['draw_watts']:.0f}" for one in facts["cards"] if one.get("draw_watts") is not None)

@@ -109,11 +109,26 @@ def _draw_limits(axes: Any, plot: PowerPlot) -> None:
 
 
 def _draw_stops(figure: Any, axes: Any, plot: PowerPlot) -> None:
-    """A line where load was ended before its time; why the last time stands beside the title."""
-    for at, _ in plot.stops:
-        axes.axvline(_moment(at), color=_STOP, linewidth=1.4, zorder=6)
-    if plot.stops:
-        at, message = plot.stops[-1]
+    """A line where load was ended before its time; beside the title, why the last run was."""
+    for stop in plot.stops:
+        is_last = stop == plot.last_stop
+        style = "-" if is_last else (0, (4, 3))
+        axes.axvline(_moment(stop[0]), color=_STOP, linewidth=1.4 if is_last else 1.0, linestyle=style, zorder=6)
+        if not is_last:
+            axes.text(
+                _moment(stop[0]),
+                0.98,
+                f" ended {_moment(stop[0]):%H:%M:%S}, resumed",
+                transform=axes.get_xaxis_transform(),
+                rotation=90,
+                ha="right",
+                va="top",
+                fontsize=8,
+                color=_STOP,
+                zorder=6,
+            )
+    if plot.last_stop is not None:
+        at, message = plot.last_stop
         words = f"load ended at {_moment(at):%H:%M:%S}: {message if len(message) <= 110 else message[:107] + '...'}"
         lines = textwrap.wrap(words, 72)
         figure.text(0.97, 0.955, "\n".join(lines), fontsize=9, color=_STOP, ha="right", va="center")

@@ -47,7 +47,7 @@ class PowerPlot:
     """Everything that is drawn. peak_text: the highest figure and where it was read.
 
     at_most: what a measurement counted with, readings raised by what the supplies may lose; empty where it is no other
-    line than the BMC's.
+    line than the BMC's. stops: where load was ended before its time. last_stop: the one that no later run went on from.
     """
 
     host: str
@@ -60,6 +60,7 @@ class PowerPlot:
     limits: list[LimitLine] = field(default_factory=list)
     steps: list[StepSpan] = field(default_factory=list)
     stops: list[tuple[float, str]] = field(default_factory=list)
+    last_stop: tuple[float, str] | None = None
 
     @property
     def lines(self) -> list[list[Point]]:
@@ -99,6 +100,7 @@ def plot_of(
     total = _broken([(at, _number(one.get("cards_watts"))) for at, one in samples], gap_s)
     bmc = _broken([(at, _number(one.get("bmc_watts"))) for at, one in samples], gap_s)
     at_most = _broken([(at, _number(one.get("total_watts"))) for at, one in samples], gap_s)
+    stops = [(at, str(one["message"])) for one in log.of("stop") if (at := epoch_of(one.get("t"))) is not None]
     return PowerPlot(
         host=host,
         day=str(samples[0][1]["t"])[:10] if samples else "",
@@ -109,8 +111,14 @@ def plot_of(
         at_most=at_most if _differs(at_most, bmc) else [],
         limits=_with_threshold(_limit_lines(limits), log),
         steps=_steps(log, samples),
-        stops=[(at, str(one["message"])) for one in log.of("stop") if (at := epoch_of(one.get("t"))) is not None],
+        stops=stops,
+        last_stop=stops[-1] if stops and not _was_resumed(log) else None,
     )
+
+
+def _was_resumed(log: PowerLog) -> bool:
+    """Whether a run began after the last stop."""
+    return next((one["kind"] == "run" for one in reversed(log.records) if one.get("kind") in ("run", "stop")), False)
 
 
 def _names_in(log: PowerLog) -> dict[str, str]:

@@ -6,7 +6,7 @@ import contextlib
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from .judgement import host_total
 from .lease import HOLD, Lease
 from .log_file import LogFile, LogFileError
 from .plan import MeasurePlan
-from .progress import Progress, new_file, newest_file, progress_of, unfinished_file
+from .progress import Progress, finished_run, new_file, newest_file, progress_of
 from .unit import LOAD_PATH, UnitError, start_unit, unit_state
 from .watcher import Orders, orders_of
 
@@ -73,22 +73,33 @@ class Control:
         return Path(self.folder)
 
     def prospect(self, plan: MeasurePlan, fresh: bool = False) -> dict[str, Any]:
-        """What `start` would do: the file, the first step and what is measured already. Touches nothing."""
+        """What `start` would do: the file, the first step and what is measured already. Touches nothing.
+
+        Raises MeasureError where `start` would.
+        """
         return _prospect(plan, *self._target(plan, fresh))
 
     def _target(self, plan: MeasurePlan, fresh: bool) -> tuple[Path, Progress]:
-        """The file that a run writes to, and how far it is in it."""
-        folder = Path(plan.folder)
-        found = None if fresh else unfinished_file(folder, plan)
-        return found or (new_file(folder, plan, self.now()), Progress())
+        """The file that a run writes to, and how far it is in it.
 
-    def finished(self, plan: MeasurePlan, within_s: float) -> dict[str, Any] | None:
-        """``{log, age_s}`` of the newest run of this plan that came to its end within that time; None without one."""
-        newest = newest_file(Path(plan.folder), plan)
-        if newest is None or not newest[1].complete:
-            return None
-        age_s = self.now() - newest[0].stat().st_mtime
-        return {"log": str(newest[0]), "age_s": age_s} if age_s <= within_s else None
+        Raises MeasureError where the same was measured to its end: load is not raised twice for one question.
+        """
+        folder = Path(plan.folder)
+        newest = None if fresh else newest_file(folder, plan)
+        if newest is not None and newest[1].complete:
+            path, progress = newest
+            message = (
+                f"{plan.host} was measured with these cards, caps and load to the end at {progress.ended} ({path});"
+                " nothing was loaded"
+            )
+            evidence = {"log": str(path), "ended": progress.ended}
+            raise MeasureError([finding("power.measure_complete", f"host:{plan.host}", message, evidence)])
+        return newest or (new_file(folder, plan, self.now()), Progress())
+
+    def finished(self, folder: str, host: str, within_s: float) -> dict[str, Any] | None:
+        """The last complete measurement of the host that ended within that time, as a `FinishedRun`; None without."""
+        run = finished_run(Path(folder), host, self.now() - within_s)
+        return None if run is None else asdict(run)
 
     def start(self, plan: MeasurePlan, fresh: bool = False, hold: bool = False) -> dict[str, Any]:
         """Start what is left of the plan; what `prospect` says. Raises MeasureError."""

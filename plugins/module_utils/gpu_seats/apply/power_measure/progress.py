@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ...observe.power_log import PowerLog, read_power_log, time_text
+from ...observe.power_log import PowerLog, epoch_of, read_power_log, time_text
 from .plan import MeasurePlan
 
 PREFIX = "measure-"
@@ -18,7 +18,7 @@ class Progress:
     """key: of the plan, None where the file holds no run. done: step number -> when its measurement ended.
 
     complete: every step was measured. stop: the last reason why load was stopped before its time. runs: how many wrote
-    into the file.
+    into the file. ended: when the last one did.
     """
 
     key: str | None = None
@@ -26,6 +26,7 @@ class Progress:
     complete: bool = False
     stop: Mapping[str, Any] | None = None
     runs: int = 0
+    ended: str = ""
 
     def first_step(self, plan: MeasurePlan) -> int | None:
         """Number of the first step that has no measured end; None when all have."""
@@ -38,13 +39,46 @@ def progress_of(log: PowerLog) -> Progress:
         return Progress()
     done = {int(one["number"]): str(one["t"]) for one in log.of("step_end")}
     end = log.last("end")
-    return Progress(str(run.get("key")), done, bool(end and end.get("complete")), log.last("stop"), len(log.of("run")))
+    return Progress(
+        str(run.get("key")),
+        done,
+        bool(end and end.get("complete")),
+        log.last("stop"),
+        len(log.of("run")),
+        str(end["t"]) if end else "",
+    )
 
 
-def unfinished_file(folder: Path, plan: MeasurePlan) -> tuple[Path, Progress] | None:
-    """The newest file of the same plan, where its run did not come to its end; None where a new one is due."""
-    newest = newest_file(folder, plan)
-    return newest if newest is not None and not newest[1].complete else None
+@dataclass(frozen=True)
+class FinishedRun:
+    """A measurement that came to its end. load: as its plan has it. cards: loaded at its highest step."""
+
+    log: str
+    ended: str
+    load: Mapping[str, Any]
+    cards: list[str]
+
+
+def finished_run(folder: Path, host: str, after_s: float) -> FinishedRun | None:
+    """The last measurement of the host that was complete, whatever loaded it; None if none ended after `after_s`."""
+    found = [run for path in folder.glob(f"{PREFIX}*.jsonl") if (run := _finished(path, host, after_s)) is not None]
+    return max(found, key=lambda one: one.ended, default=None)
+
+
+def _finished(path: Path, host: str, after_s: float) -> FinishedRun | None:
+    try:
+        if path.stat().st_mtime < after_s:
+            return None  # no line is younger than its file
+        log = read_power_log(path.read_bytes())
+    except OSError:
+        return None
+    run, progress = log.last("run"), progress_of(log)
+    ended_s = epoch_of(progress.ended)
+    if run is None or run.get("host") != host or not progress.complete or ended_s is None or ended_s < after_s:
+        return None
+    plan = run.get("plan") or {}
+    steps = plan.get("steps") or [{}]
+    return FinishedRun(str(path), progress.ended, dict(plan.get("load") or {}), list(steps[-1].get("cards") or ()))
 
 
 def newest_file(folder: Path, plan: MeasurePlan) -> tuple[Path, Progress] | None:
@@ -72,4 +106,4 @@ def _newest_first(folder: Path, plan: MeasurePlan) -> Iterator[Path]:
         return
 
 
-__all__ = ["PREFIX", "Progress", "new_file", "newest_file", "progress_of", "unfinished_file"]
+__all__ = ["PREFIX", "FinishedRun", "Progress", "finished_run", "new_file", "newest_file", "progress_of"]

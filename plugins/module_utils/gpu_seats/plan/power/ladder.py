@@ -74,7 +74,8 @@ class Ladder:
     """rungs: the steps that are taken, number 0 without load first. refused: the first that isn't.
 
     stop_at_watts: the host's watts at which the load is ended; stop_words: where that comes from. machine_watts,
-    floor_watts: the machine without its cards at most and at least. loss_factor: what readings are raised by.
+    floor_watts: the machine without its cards at most and at least. loss_factor: what readings are raised by. others:
+    what was counted for each other load of the devices above, in words.
     """
 
     host: str
@@ -86,6 +87,7 @@ class Ladder:
     machine_watts: float
     floor_watts: float
     loss_factor: float
+    others: list[str] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
 
 
@@ -103,23 +105,22 @@ def measure_ladder(
     groups: Sequence[Collection[str]],
     enforced: Mapping[str, float] | None = None,
     stop_at_watts: float | None = None,
-    loaded_elsewhere: Mapping[str, Collection[str]] | None = None,
 ) -> Ladder:
     """The ladder over `groups`: cards that are loaded together, in order.
 
-    enforced: card -> the limit that it enforces now. stop_at_watts: a lower threshold than the devices allow.
-    loaded_elsewhere: host -> cards under load of the other hosts, all of their cards unless given. Raises LadderError
-    where no device is known above the host, or a threshold is asked that is above a limit.
+    Other hosts count with all of their cards loaded: nothing keeps anybody from loading them while this host is
+    measured. enforced: card -> the limit that it enforces now. stop_at_watts: a lower threshold than the devices
+    allow. Raises LadderError where no device is known above the host, or a threshold is asked that is above a limit.
     """
     others = {name: set(one.gpus) for name, one in fleet.hosts.items() if name != host.host}
-    others |= {name: set(cards) for name, cards in (loaded_elsewhere or {}).items() if name != host.host}
 
     def at(cards: Collection[str]) -> SitePower:
         return site_power(
             fleet, host.site, loaded={**others, host.host: set(cards)}, limits={host.host: enforced or {}}
         )
 
-    limits = host_limits(at(host.gpus), host.host)
+    full = at(host.gpus)
+    limits = host_limits(full, host.host)
     if not limits:
         message = f"no device with a rating feeds {host.host}: nothing says when its load must end"
         raise LadderError([finding("power.measure_step_refused", f"host:{host.host}", message)])
@@ -136,7 +137,8 @@ def measure_ladder(
         rungs.append(rung)
     found = [refused.refusal] if refused is not None and refused.refusal is not None else []
     machine, floor, factor = machine_figures(host)
-    return Ladder(host.host, rungs, refused, limits, stop, words, machine, floor, factor, found)
+    assumed = _other_loads(full, host.host)
+    return Ladder(host.host, rungs, refused, limits, stop, words, machine, floor, factor, assumed, found)
 
 
 def host_limits(power: SitePower, host: str) -> list[HostLimit]:
@@ -167,6 +169,17 @@ def host_limits(power: SitePower, host: str) -> list[HostLimit]:
             )
         )
     return sorted(found, key=lambda one: one.continuous_watts)
+
+
+def _other_loads(power: SitePower, host: str) -> list[str]:
+    """``fv-edge 125 W (estimate), up to 150 W`` of each load that shares a device with the host."""
+    beside = {term.name for one in power.devices if any(term.name == host for term in one.terms) for term in one.terms}
+    found = []
+    for load in power.loads:
+        if load.name in beside - {host}:
+            most = f", up to {watts_text(load.draw.high_watts)}" if load.draw.high_watts > load.draw.watts else ""
+            found.append(f"{load.arithmetic}{most}")
+    return found
 
 
 def _stop_threshold(host: str, limits: list[HostLimit], asked: float | None) -> tuple[float, str]:

@@ -119,7 +119,7 @@ def measurement_of(log: PowerLog) -> Measurement | None:
         steps,
         {names[str(one["uuid"])]: float(one["cap_watts"]) for one in plan["cards"]},
         {int(one["number"]) for one in plan["steps"]} <= ends.keys(),
-        _load_text(plan["load"]),
+        load_words(plan["load"]),
         tuple(dict.fromkeys(str(one["bmc_source"]) for one in held if one.get("bmc_source"))),
         Clamp(float(clamp["watts"]), str(clamp.get("around") or ""), str(clamp["t"])) if clamp else None,
         held,
@@ -151,7 +151,8 @@ def _spread(data: Mapping[str, Any] | None) -> Spread | None:
     return Spread(float(data["average"]), float(data["minimum"]), float(data["maximum"]), int(data["count"]))
 
 
-def _load_text(load: Mapping[str, Any]) -> str:
+def load_words(load: Mapping[str, Any]) -> str:
+    """What loaded the cards, from the plan in a file."""
     if load.get("command"):
         return " ".join(load["command"])
     return "requests to " + ", ".join(str(one["seat"]) for one in load.get("seats") or ())
@@ -268,6 +269,7 @@ __all__ = [
     "Spread",
     "StepFigures",
     "SupplyReading",
+    "load_words",
     "measurement_findings",
     "measurement_of",
     "supply_reading",
