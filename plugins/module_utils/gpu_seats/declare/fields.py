@@ -24,7 +24,6 @@ from pydantic import (
 
 from ..units import UnitError, duration_s, held_size_mib, size_mib, watts
 
-
 MOST_WATTS = 1e9
 """No figure is above it, so that sums stay numbers."""
 
