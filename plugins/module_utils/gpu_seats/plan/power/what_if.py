@@ -18,7 +18,7 @@ KEYS = {
     "limit": "limit=<watts>: limit of every card",
     "loaded": "loaded=<number>: cards under load",
     "host": "host=<host>: the host that the three are about",
-    "in_use": "in_use=<device>+<device>: devices that come in use",
+    "in_use": "in_use=<device>+<device>: devices that come in use, with what feeds them",
     "out": "out=<name>+<name>: devices, hosts or loads that go",
     "load": "load=<name>:<watts> or load=<name>@<device>:<watts>: what a load takes; a new one hangs below the device",
 }
