@@ -37,6 +37,20 @@ def test_findings_of_every_task_name_their_host() -> None:
     assert not report.ok and "1 error" in report.as_result()["msg"]
 
 
+def test_of_a_container_that_a_restart_did_not_help_that_is_told() -> None:
+    def lost(text: str) -> dict:
+        return finding("gpu.container_lost_device", "container:chat", text).as_dict()
+
+    looked = verified(275.0, 260.0)
+    results = {
+        "systemd_reload": {"findings": [lost("chat has lost its GPUs; a restart did not help")]},
+        "power_verify": {**looked, "findings": [*looked["findings"], lost("chat has lost its GPUs")]},
+    }
+    report = power_report(power_fleet(), "box1", results)
+    told = [one for one in report.findings if one.code == "gpu.container_lost_device"]
+    assert [one.message for one in told] == ["chat has lost its GPUs; a restart did not help"] and not report.ok
+
+
 def test_caps_reach_the_host_by_uuid_with_what_their_enforcement_needs() -> None:
     planned = host_power(power_fleet(), "box1")
     assert [(one["card"], one["limit_watts"], one["max_watts"]) for one in planned["caps"]] == [

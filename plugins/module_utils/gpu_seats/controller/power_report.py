@@ -18,6 +18,9 @@ from .closing_table import joined_findings
 _TOLD_ANEW = ("site_power", "gpu_power_limit")
 """The report counts the site anew, with the limits that hold; what was wrong with setting them `power_verify` tells."""
 
+_RESTARTING = "systemd_reload"
+"""It is joined last: of a container that still lacks its cards it alone knows that a restart did not help."""
+
 
 @dataclass(frozen=True)
 class PowerReport:
@@ -68,7 +71,7 @@ def power_report(
         limits[host_name] = verified["limits"]
     site = site_power(fleet, fleet.hosts[host_name].site, limits=limits)
     told_anew = _TOLD_ANEW if "findings" in verified else _TOLD_ANEW[:1]
-    seen = {name: result for name, result in results.items() if name not in told_anew}
+    seen = {name: results[name] for name in sorted(results, key=_RESTARTING.__eq__) if name not in told_anew}
     found = on_host(joined_findings(seen), host_name)
     bmc = verified.get("bmc")
     measured = {
