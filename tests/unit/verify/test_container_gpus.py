@@ -48,7 +48,7 @@ class Engine:
 
     def inspect(self, container: str) -> dict[str, Any] | None:
         request = {"Driver": "nvidia", "Count": 0, "DeviceIDs": [UUIDS[2]], "Capabilities": [["gpu"]]}
-        running = self.status[container] == "running"
+        running = self.status[container] in ("running", "paused")  # as Docker says it
         return {
             "Id": container,
             "Name": f"/{container}",
@@ -170,6 +170,13 @@ class TestLooking:
         }
         engine.env = {name: ["NVIDIA_VISIBLE_DEVICES=all"] for name in ("runtime", "cuda-image")}
         assert [one.name for one in gpu_containers(engine)] == ["requested", "runtime"]
+
+    def test_one_that_is_paused_is_told_and_not_asked(self, lock: str) -> None:
+        engine = Engine({"a": LOST, "b": listing(2)})
+        engine.status["a"] = "paused"
+        checked = check_containers(engine, host(), repair=True, lock_path=lock)
+        assert states(checked) == {"a": "unknown", "b": "ok"} and engine.asked == ["b"] and engine.restarted == []
+        assert checked.ok and "is paused" in checked.findings[0].message
 
 
 class TestRepair:

@@ -45,7 +45,7 @@ class InsideLook:
     """One container and its cards.
 
     state: ``ok``, ``lost`` (a restart gives the cards back), ``failing`` (nvidia-smi tells another fault, which a
-    restart does not cure), ``hung``, ``unknown`` (no nvidia-smi inside) or ``ended`` (no longer running).
+    restart does not cure), ``hung``, ``unknown`` (paused, or no nvidia-smi inside) or ``ended`` (no longer running).
     restarted: it was restarted by `repaired`.
     """
 
@@ -123,12 +123,12 @@ def check_containers(
 
 
 def gpu_containers(engine: ContainersEngine) -> list[ContainerRecord]:
-    """Every running container that was given GPUs, by name.
+    """Every container that was given GPUs and runs or is paused, by name.
 
     By a device request, CDI, device nodes, or the nvidia runtime. NVIDIA_VISIBLE_DEVICES alone gives none: CUDA images
     carry it whatever runtime they run with.
     """
-    ids = [str(row["Id"]) for row in engine.containers() if row.get("State") == "running"]
+    ids = [str(row["Id"]) for row in engine.containers() if row.get("State") in ("running", "paused")]
     if not ids:
         return []
     with ThreadPoolExecutor(min(_AT_A_TIME, len(ids))) as pool:
@@ -171,6 +171,11 @@ def repaired(
 
 def _look(engine: ContainersEngine, container: ContainerRecord, limit_s: float) -> InsideLook:
     name = container.name or container.id or ""
+    if container.status == "paused":
+        text = f"{name} is paused: whether it still has its cards is not known until it goes on"
+        remedy = f"docker unpause {name}, then look again."
+        paused = finding("seat.gpus_unknown", f"container:{name}", text, remedy=remedy, severity="info")
+        return _told(name, "unknown", text, container.gpu_request, paused)
     look = _classified(name, container.gpu_request, ask_inside(engine, container.id or name, limit_s))
     if look.state == "ok":
         return look
