@@ -164,3 +164,25 @@ def test_no_load_no_look_after_it(card_draw):
     host.draw_watts = lambda uuid, loaded: card_draw
     assert host.run() is None
     assert {one["phase"] for one in host.log.samples} == {"before", "settle", "hold"}
+
+
+@pytest.mark.parametrize(("idle", "under_load"), [(10.0, 10.0), (10.0, 22.0), (80.0, 85.0)])
+def test_a_load_that_does_nothing_measures_no_step(idle, under_load):
+    """Protects: a figure of idle cards is never handed out as one of loaded cards, nor passed over when resumed."""
+    host = FakeHost()
+    host.draw_watts = lambda uuid, loaded: under_load if loaded and uuid == UUIDS[1] else 270.0 if loaded else idle
+    reason = host.run()
+    assert reason.code == "power.load_without_effect" and host.loaded == []
+    assert f"card 1 {idle:.0f} W before it and at most {under_load:.0f} W under it" in reason.message
+    assert [one["number"] for one in host.log.of("step_end")] == [0, 1]
+    progress = progress_of(host.log)
+    assert not progress.complete and progress.first_step(host.plan) == 2
+
+
+@pytest.mark.parametrize(("idle", "under_load"), [(10.0, 40.0), (250.0, 250.0)])
+def test_little_load_is_load_and_a_card_that_was_busy_is_loaded(idle, under_load):
+    host = FakeHost()
+    host.draw_watts = lambda uuid, loaded: under_load if loaded else idle
+    host.stops = idle < 200
+    reason = host.run()
+    assert (reason is None) == (idle < 200) and len(host.log.of("step_end")) == 3

@@ -59,8 +59,8 @@ def step(number):
     ]
 
 
-def result(fleet, tmp_path, text, stop=None, told=()):
-    return measure_result(fleet, "fv-ml1", text, stop, list(told), tmp_path / "out", ["/srv/p/inventories/lab"])
+def result(fleet, tmp_path, text, stop=None, told=(), inventories=("/srv/p/inventories/lab",)):
+    return measure_result(fleet, "fv-ml1", text, stop, list(told), tmp_path / "out", inventories)
 
 
 def test_a_whole_measurement(fleet, tmp_path):
@@ -75,6 +75,22 @@ def test_a_whole_measurement(fleet, tmp_path):
     assert "4     0, 1, 2, 3  1084 W (1084 to 1084)  1484 W (1484 to 1484)  400 W (400 to 400)  1" in found.text
     assert "84 % of the 1770 W that fv-20a leaves to the host" in found.text
     assert not found.as_result()["failed"] and json.dumps(found.as_result())
+
+
+def test_a_diff_of_another_inventory_is_told_before_anybody_applies_it(fleet, tmp_path):
+    """Protects: watts of the lab's simulated cards don't become a declaration of the real host."""
+    lab = result(fleet, tmp_path, file_text()).text
+    assert "CAREFUL: measured through inventories/lab, and the diff is of inventories/production/host_vars" in lab
+    own = result(fleet, tmp_path, file_text(), inventories=["/srv/p/inventories/production/hosts.yml"]).text
+    assert "CAREFUL" not in own
+
+
+def test_what_the_host_file_calls_unknown_is_to_be_read_again(fleet, tmp_path):
+    text = result(fleet, tmp_path, file_text()).text
+    assert "read power.unknown of inventories/production/host_vars/fv-ml1.yml again, and strike" in text
+    assert all(f"  - {one}" in text for one in fleet.hosts["fv-ml1"].power.unknown)
+    nothing = result(fleet, tmp_path, file_text(measured=(0,)))
+    assert "power.unknown" not in nothing.text
 
 
 def test_a_run_that_was_stopped_fails_with_its_reason_and_proposes_nothing(fleet, tmp_path):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -59,7 +59,7 @@ def measure_result(
     stop: Mapping[str, Any] | None,
     told: list[Finding],
     folder: Path,
-    inventories: Iterable[object],
+    inventories: Sequence[object],
 ) -> MeasureResult:
     """Everything of one file of samples. stop: the line that says why the load was stopped. told: findings so far.
 
@@ -88,8 +88,32 @@ def measure_result(
     failing = next((one for one in findings if one.fails), None)
     top = f"{len(measured.steps)} steps measured, {_peak(measured)}"
     verdict = f"{host}: {top}" if failing is None else f"{host}: {failing.message} ({top})"
-    text = measured_text(measured, limits, supply, change.diff, written) + findings_text(findings, PLAIN)
+    cautions = _cautions(fleet, host, change.file, inventories)
+    text = measured_text(measured, limits, supply, change.diff, written, cautions) + findings_text(findings, PLAIN)
     return MeasureResult(failing is None, verdict, text, change.diff, findings, written, _steps(measured))
+
+
+def _cautions(fleet: Fleet, host: str, file: str, inventories: Sequence[object]) -> list[str]:
+    """What to know before the diff is applied: another inventory than the file's, and what the file calls unknown."""
+    folders = {folder for one in _shown(inventories).split(", ") if (folder := _inventory_of(one))}
+    said = []
+    if folders - {_inventory_of(file)}:
+        through = ", ".join(sorted(folders))
+        said.append(
+            f"CAREFUL: measured through {through}, and the diff is of {file}. Figures of simulated cards belong into no"
+            " declaration: apply it only if this was the real host"
+        )
+    power = fleet.hosts[host].power
+    if power is not None and power.unknown:
+        said.append(f"read power.unknown of {file} again, and strike what this measurement answers:")
+        said += [f"  - {text}" for text in power.unknown]
+    return said
+
+
+def _inventory_of(path: str) -> str:
+    """``inventories/lab`` of a path in it, else nothing."""
+    parts = path.split("/")
+    return "/".join(parts[:2]) if parts[0] == "inventories" and len(parts) > 1 else ""
 
 
 def _shown(inventories: Iterable[object]) -> str:

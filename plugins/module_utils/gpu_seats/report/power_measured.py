@@ -16,8 +16,9 @@ def measured_text(
     supply: SupplyReading | None,
     diff: str,
     written: Sequence[str],
+    cautions: Sequence[str] = (),
 ) -> str:
-    """The whole answer, ends with a newline."""
+    """The whole answer, ends with a newline. cautions: what to know before the diff is taken over."""
     rows = [("step", "loaded", "cards", "BMC", "machine", "samples")]
     for step in measured.steps:
         loaded = ", ".join(step.cards) or "none"
@@ -31,7 +32,7 @@ def measured_text(
         meaning = {"ac": "the BMC reads AC", "dc": "the BMC reads DC", "unknown": "AC or DC stays unknown"}
         lines += [f"{supply.words}: {meaning[supply.reads]}"]
     if diff:
-        lines += ["", "proposed for the host file, applied by nobody:", "", diff.rstrip("\n"), ""]
+        lines += ["", "proposed for the host file, applied by nobody:", "", diff.rstrip("\n"), "", *cautions]
     lines += [f"wrote {path}" for path in written]
     return "\n".join(lines) + "\n"
 

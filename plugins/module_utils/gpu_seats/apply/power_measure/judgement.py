@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +10,9 @@ from ...findings import Finding, finding
 from ...observe.nvidia.cards import LIMIT_TOLERANCE_WATTS
 from .plan import Limits, MeasurePlan
 
+_EFFECT_SHARE = 0.05
+_BUSY_SHARE = 0.5
+"""Of its cap: what a load adds at least to a card's draw, and from where on a card is busy whatever loads it."""
 _MISSES = 2
 """Samples in a row without a card's draw: one can be a reading that came too late."""
 
@@ -43,6 +46,35 @@ def host_total(sample: Mapping[str, Any], limits: Limits) -> HostTotal:
     total = read * limits.loss_factor
     words = words if words.startswith("BMC") else f"({words})"
     return HostTotal(total, f"{words} x {limits.loss_factor:.2f} = {total:.0f} W")
+
+
+def effect_finding(
+    plan: MeasurePlan, cards: Collection[str], before: Mapping[str, Any], held: Sequence[Mapping[str, Any]]
+) -> Finding | None:
+    """A load that ran and did nothing. before: a sample without load. held: those that the step is measured by.
+
+    A card that drew much before it too is busy with something else, which is load as well.
+    """
+    draws = [_draws(one) for one in held]
+    idle, flat = _draws(before), []
+    for name in cards:
+        card = plan.card(name)
+        most = max((one[card.uuid] for one in draws if card.uuid in one), default=None)
+        rest = idle.get(card.uuid)
+        if most is None or rest is None:
+            continue
+        if most < rest + _EFFECT_SHARE * card.cap_watts and most < _BUSY_SHARE * card.cap_watts:
+            flat.append(f"card {name} {rest:.0f} W before it and at most {most:.0f} W under it")
+    if not flat:
+        return None
+    message = f"the load has no effect: {', '.join(flat)}; the step is not measured"
+    return finding("power.load_without_effect", f"host:{plan.host}", message, {"cards": flat})
+
+
+def _draws(sample: Mapping[str, Any]) -> dict[str, float]:
+    """Watts by UUID of the cards that gave any."""
+    cards = sample.get("cards") or ()
+    return {str(one["uuid"]): float(one["draw_watts"]) for one in cards if one.get("draw_watts") is not None}
 
 
 @dataclass
@@ -109,4 +141,4 @@ class Judge:
         return finding(code, subject, message, evidence)
 
 
-__all__ = ["HostTotal", "Judge", "host_total"]
+__all__ = ["HostTotal", "Judge", "effect_finding", "host_total"]

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from ...findings import Finding, finding
 from ...observe.power_log import time_text
-from .judgement import Judge, host_total
+from .judgement import Judge, effect_finding, host_total
 from .lease import ASKING, HOLD, Lease
 from .load_keeper import KeeperGoneError, LoadEnd
 from .loads import LoadOrder, loads_of, remaining_s
@@ -71,6 +71,7 @@ class LadderRun:
         self._judge = Judge(self.plan)
         self._loaded: dict[str, LoadOrder] = {}
         self._is_loaded = False
+        self._before: Mapping[str, Any] = {}
 
     def run(self) -> Finding | None:
         """Why the load was stopped early; None when every step was measured. The load is ended in any case."""
@@ -79,7 +80,7 @@ class LadderRun:
         left = [step for step in self.plan.steps if step.number not in done]
         try:
             for step in left[:1]:
-                self._tick(step, "before")  # no load is raised on what cannot be seen
+                self._before = self._tick(step, "before")  # no load is raised on what cannot be seen
             for step in left:
                 self._step(step)
         except LoadStoppedError as stopped:
@@ -134,6 +135,9 @@ class LadderRun:
             self._raise(order, step)
         self._watch(step, "settle", self.plan.times.settle_s)
         held = self._watch(step, "hold", self.plan.times.hold_s)
+        no_effect = effect_finding(self.plan, step.cards, self._before, held)
+        if no_effect is not None:
+            raise LoadStoppedError(no_effect)
         if step is self.plan.steps[-1] and self.plan.times.top_s > 0:
             held += self._watch(step, "hold", self.plan.times.top_s, lambda: self.lease.word() not in (HOLD, ASKING))
         self._append("step_end", number=step.number, cards=list(step.cards), **step_figures(held))
