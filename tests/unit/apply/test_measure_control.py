@@ -117,7 +117,7 @@ def test_what_was_measured_to_its_end_is_not_loaded_again_without_being_asked(co
             call(plan)
         (found,) = caught.value.findings
         assert found.code == "power.measure_complete" and found.evidence["log"] == str(path)
-        assert "-e fresh=true" in found.remedy
+        assert "-e fresh=true" in found.remedy and "-e fresh=true" in str(caught.value)
     assert systemd.started == []
 
 
@@ -129,6 +129,7 @@ def test_a_second_start_is_refused_and_touches_nothing(control, systemd, plan, t
     with held, pytest.raises(MeasureError, match="a measurement runs already: process") as caught:
         control.start(other)
     assert [one.code for one in caught.value.findings] == ["power.measure_busy"]
+    assert "systemctl stop gpu-seats-power-measure.service" in str(caught.value)
     assert (tmp_path / "run" / "orders.json").read_bytes() == before and len(systemd.started) == 1
 
 

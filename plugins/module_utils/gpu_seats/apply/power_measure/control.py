@@ -23,7 +23,7 @@ from .lease import HOLD, Lease
 from .log_file import LogFile, LogFileError
 from .plan import MeasurePlan
 from .progress import Progress, finished_run, new_file, newest_file, progress_of
-from .unit import LOAD_PATH, UnitError, start_unit, unit_state
+from .unit import LOAD_PATH, UNIT, UnitError, start_unit, unit_state
 from .watcher import Orders, orders_of
 
 RUN_FOLDER = "/run/gpu-seats/power-measure"
@@ -90,7 +90,7 @@ class Control:
             path, progress = newest
             message = (
                 f"{plan.host} was measured with these cards, caps and load to the end at {progress.ended} ({path});"
-                " nothing was loaded"
+                " nothing was loaded. -e fresh=true measures anew"
             )
             evidence = {"log": str(path), "ended": progress.ended}
             raise MeasureError([finding("power.measure_complete", f"host:{plan.host}", message, evidence)])
@@ -113,7 +113,7 @@ class Control:
                 Lease(orders.lease).renew(HOLD if hold else "-")
             start_unit(self.run, [*self.tool, "measure", "--orders", str(self._path / _ORDERS)], longest_s(plan))
         except LockHeldError as error:
-            message = f"a measurement runs already: {error}"
+            message = f"a measurement runs already: {error}. To end it: systemctl stop {UNIT}, its load ends first"
             raise MeasureError([finding("power.measure_busy", subject, message, {"holder": error.holder})]) from error
         except (FileError, OSError, UnitError) as error:
             raise MeasureError([finding("power.measure_not_started", subject, str(error))]) from error
