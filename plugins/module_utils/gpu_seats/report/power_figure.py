@@ -117,8 +117,8 @@ def _draw_stops(figure: Any, axes: Any, plot: PowerPlot) -> None:
         if not is_last:
             axes.text(
                 _moment(stop[0]),
-                0.98,
-                f" ended {_moment(stop[0]):%H:%M:%S}, resumed",
+                0.62,  # below the words of the limits
+                f"ended {_moment(stop[0]):%H:%M:%S}, resumed",
                 transform=axes.get_xaxis_transform(),
                 rotation=90,
                 ha="right",
