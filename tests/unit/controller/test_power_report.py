@@ -38,13 +38,15 @@ def test_findings_of_every_task_name_their_host() -> None:
 
 
 def test_of_a_container_that_a_restart_did_not_help_that_is_told() -> None:
-    def lost(text: str) -> dict:
-        return finding("gpu.container_lost_device", "container:chat", text).as_dict()
+    def lost(subject: str, text: str) -> dict:
+        return finding("gpu.container_lost_device", subject, text).as_dict()
 
     looked = verified(275.0, 260.0)
+    # as they come: only power_verify names the host
+    seen_later = lost("host:box1/container:chat", "chat has lost its GPUs")
     results = {
-        "systemd_reload": {"findings": [lost("chat has lost its GPUs; a restart did not help")]},
-        "power_verify": {**looked, "findings": [*looked["findings"], lost("chat has lost its GPUs")]},
+        "systemd_reload": {"findings": [lost("container:chat", "chat has lost its GPUs; a restart did not help")]},
+        "power_verify": {**looked, "findings": [*looked["findings"], seen_later]},
     }
     report = power_report(power_fleet(), "box1", results)
     told = [one for one in report.findings if one.code == "gpu.container_lost_device"]

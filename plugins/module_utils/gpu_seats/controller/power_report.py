@@ -9,7 +9,7 @@ from typing import Any
 
 from ..apply.atomic_files import WantedFile, file_change, write_file
 from ..declare.fleet import Fleet
-from ..findings import Finding, finding
+from ..findings import Finding, finding, finding_from_dict
 from ..observe.records import on_host
 from ..plan.power import site_power
 from ..report.finding_list import count_text, distinct
@@ -71,8 +71,12 @@ def power_report(
         limits[host_name] = verified["limits"]
     site = site_power(fleet, fleet.hosts[host_name].site, limits=limits)
     told_anew = _TOLD_ANEW if "findings" in verified else _TOLD_ANEW[:1]
-    seen = {name: results[name] for name in sorted(results, key=_RESTARTING.__eq__) if name not in told_anew}
-    found = on_host(joined_findings(seen), host_name)
+    seen = {
+        name: _naming_host(results[name], host_name)
+        for name in sorted(results, key=_RESTARTING.__eq__)
+        if name not in told_anew
+    }
+    found = joined_findings(seen)
     bmc = verified.get("bmc")
     measured = {
         str(one["host"]): measured_watts(one.get("cards") or (), one.get("bmc"))
@@ -82,6 +86,12 @@ def power_report(
     tree = _with_measured(site.as_dict(), measured)
     found += [*above_worst_findings(host_name, tree, bmc), *site.findings]
     return PowerReport(host_name, tree, list(verified.get("cards") or ()), bmc, distinct(found))
+
+
+def _naming_host(result: Mapping[str, Any], host: str) -> dict[str, Any]:
+    """The result with its findings below their host: only some tasks name it, and two of them may tell of one thing."""
+    found = on_host((finding_from_dict(data) for data in result.get("findings") or ()), host)
+    return {**result, "findings": [one.as_dict() for one in found]}
 
 
 def above_worst_findings(host: str, tree: Mapping[str, Any], bmc: Mapping[str, Any] | None) -> list[Finding]:
