@@ -257,6 +257,7 @@ def test_a_password_that_ipmi_can_not_hold_is_told_before_it_is_tried(
     interface: str, longest: int, tmp_path: Path
 ) -> None:
     secret = tmp_path / "bmc"
+    secret.touch(0o600)
     for length, ok in ((longest, True), (longest + 1, False)):
         secret.write_text("x" * length + "\r\nsecond line\n")
         for access in (
@@ -270,6 +271,18 @@ def test_a_password_that_ipmi_can_not_hold_is_told_before_it_is_tried(
             if not ok:
                 assert [code for code, _ in codes(answer)] == ["bmc.password_too_long"]
                 assert f"takes {longest}" in answer["reason"]
+
+
+@pytest.mark.parametrize(("mode", "told"), [(0o600, []), (0o400, []), (0o640, ["warning"]), (0o604, ["warning"])])
+def test_a_password_file_that_others_can_read_is_told(tmp_path: Path, mode: int, told: list[str]) -> None:
+    secret = tmp_path / "password"
+    secret.write_text("s3cret\n")
+    secret.chmod(mode)
+    access = BmcAccess(address="10.0.0.9", username="u", password_file=str(secret))
+    answer = FakeBmc(dcmi=OK, chassis=CHASSIS).read(access, events=False)
+    exposed = [one for one in answer["findings"] if one["code"] == "bmc.password_exposed"]
+    assert [one["severity"] for one in exposed] == told
+    assert all(f"mode {mode:04o}" in one["message"] and "s3cret" not in str(one) for one in exposed)
 
 
 def test_a_password_file_that_is_not_there_is_a_finding_and_no_login_is_tried() -> None:

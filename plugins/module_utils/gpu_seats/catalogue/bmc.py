@@ -36,6 +36,11 @@ KINDS: dict[str, FindingKind] = {
         "settings contradict each other.",
         "Correct the gpu_seats_bmc_* variables of the host, or set gpu_seats_bmc_interface to none.",
     ),
+    "bmc.password_exposed": FindingKind(
+        "warning",
+        "Others on the host can read the file with the BMC's password, and who has it can switch the machine off.",
+        "chown root and chmod 600 the file; change the password in the BMC where others have accounts on the host.",
+    ),
     "bmc.password_too_long": FindingKind(
         "error",
         "IPMI takes 20 bytes of a password, its older form (lan) 16; ipmitool refuses a longer one.",

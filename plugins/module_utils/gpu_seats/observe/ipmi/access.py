@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -98,6 +99,21 @@ class BmcAccess:
             " one in the BMC"
         )
         return [finding("bmc.password_too_long", "bmc:access", message, {"bytes": length, "allowed_bytes": longest})]
+
+    def exposed(self) -> list[Finding]:
+        """A password file that other users of the host can read; it is used all the same."""
+        if self.kind == "open" or not self.password_file:
+            return []
+        try:
+            status = Path(self.password_file).stat()
+        except OSError:
+            return []
+        mode = stat.S_IMODE(status.st_mode)
+        if not mode & 0o077:
+            return []
+        message = f"the password file {self.password_file} has mode {mode:04o}, so others than its user can read it"
+        facts = {"file": self.password_file, "mode": f"{mode:04o}"}
+        return [finding("bmc.password_exposed", "bmc:access", message, facts)]
 
     def _password(self) -> bytes:
         if self.password_file:

@@ -177,7 +177,7 @@ def bmc_reading(
     power = meter.power()
     chassis: ChassisStatus | None = None
     logged: list[SelEvent] = []
-    findings = list(power.findings)
+    findings = [*power.findings, *access.exposed()]
     if not power.final:
         chassis, found = meter.chassis()
         findings.extend(found)
