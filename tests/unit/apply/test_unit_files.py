@@ -91,6 +91,18 @@ def test_units_that_are_not_there(systemd: FakeSystemd) -> None:
     assert (found.code, found.subject) == ("systemd.unit_missing", "unit:other.service")
 
 
+@pytest.mark.parametrize("units", [(TIMER,), ()])
+def test_a_unit_that_is_masked_in_place_of_its_file_is_told_once_and_stays_so(
+    systemd: FakeSystemd, units: tuple[WantedUnit, ...]
+) -> None:
+    file = systemd.directory / "look.timer"
+    file.symlink_to("/dev/null")
+    systemd.masked.add("look.timer")
+    run = brought(systemd, units=units)
+    assert [(one.code, one.subject) for one in run.findings] == [("systemd.unit_masked", "unit:look.timer")]
+    assert file.is_symlink() and not run.changed and systemd.enabled == set()
+
+
 def test_a_masked_unit_is_a_finding_and_stays_masked(systemd: FakeSystemd) -> None:
     systemd.masked.add("look.timer")
     (found,) = brought(systemd).findings

@@ -81,6 +81,7 @@ def test_swapped_indices_change_nothing() -> None:
         ({"active": "inactive"}, "systemd.unit_not_started"),
         ({"needs_reload": True}, "systemd.reload_pending"),
         ({"result": "exit-code"}, "systemd.unit_failed"),
+        ({"load": "masked", "enabled": "masked", "active": "inactive"}, "systemd.unit_masked"),
     ],
 )
 def test_a_unit_that_would_not_bring_caps_back_is_a_finding(change: dict, code: str) -> None:
@@ -94,6 +95,8 @@ def test_a_unit_that_is_turned_off_is_not_missed() -> None:
     off = [{"name": "watch.timer", "enabled": False, "started": False}]
     gone = {"watch.timer": {**UNITS_FINE["watch.timer"], "load": "not-found", "active": "inactive", "enabled": ""}}
     assert unit_findings(gone, off) == []
+    masked = {"watch.timer": {**UNITS_FINE["watch.timer"], "load": "masked", "active": "inactive", "enabled": "masked"}}
+    assert unit_findings(masked, off) == []
 
 
 def test_check_mode_says_what_would_be_set_and_judges_refusals() -> None:

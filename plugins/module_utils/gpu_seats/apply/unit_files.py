@@ -20,6 +20,7 @@ UNIT_DIRECTORIES = ("/etc/systemd/system/",)
 ENABLE_LIMIT_S = 30.0
 START_LIMIT_S = 120.0
 _JOURNAL_LINES = 10
+_NOTHING = Path("/dev/null")
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,12 @@ def bring_units(
 
 
 def _bring_file(wanted: WantedFile, done: UnitsRun, check: bool) -> None:
+    path = Path(wanted.path)
+    if path.is_symlink() and path.resolve() == _NOTHING:
+        # whoever masked the unit had a reason: it is not undone behind their back
+        text = f"{path.name} is masked by {path}, so its file was not written and nothing can start it"
+        done.findings.append(finding("systemd.unit_masked", f"unit:{path.name}", text))
+        return
     try:
         if not check:
             remove_leftovers(Path(wanted.path).parent)
@@ -132,6 +139,8 @@ def _bring_unit(run: Run, unit: WantedUnit, done: UnitsRun, waiting: set[str], c
             done.findings.append(finding("systemd.unit_missing", f"unit:{unit.name}", text))
         return
     if state.is_masked and (unit.enabled or unit.started):
+        if any(one.subject == f"unit:{unit.name}" for one in done.findings):
+            return
         severity = "" if unit.required else "warning"
         text = f"{unit.name} is masked, so it can't be {'enabled' if unit.enabled else 'started'}"
         done.findings.append(finding("systemd.unit_masked", f"unit:{unit.name}", text, severity=severity))

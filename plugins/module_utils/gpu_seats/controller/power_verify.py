@@ -182,6 +182,10 @@ def _of_unit(state: UnitState, unit: Mapping[str, Any]) -> list[Finding]:
         return [finding("systemd.unit_missing", subject, f"systemd has no unit {name}")] if wanted else []
     found = []
     facts = state.as_dict()
+    if state.is_masked and unit.get("enabled") is not False:
+        severity = "" if unit.get("required", True) else "warning"
+        text = f"{name} is masked, so nothing can start it"
+        return [finding("systemd.unit_masked", subject, text, facts, severity=severity)]
     if unit.get("enabled") and not state.is_enabled:
         text = f"{name} does not start at boot: systemd says {state.enabled or 'nothing of it'}"
         found.append(finding("systemd.unit_not_enabled", subject, text, facts))
