@@ -19,7 +19,7 @@ from outside.plays import PROJECT, Run, run_playbook, started_playbook
 FOLDER = "/tank/gpu-seats/power"
 HOST_FILE = PROJECT / "inventories" / "production" / "host_vars" / "fv-ml1.yml"
 EVERY_S = 0.3
-QUICK = ("-e", "load_command='gpu-sim load {index}'", "-e", f"settle_s=0.5 hold_s=1.5 every_s={EVERY_S}")
+QUICK = ("-e", "load_command='gpu-sim load {index}'", "-e", f"settle_s=0.3 hold_s=1 every_s={EVERY_S}")
 SAMPLER = "gpu-seats-power-sampler.service"
 
 
