@@ -171,8 +171,10 @@ def main():
     try:
         with HostLock("set power caps", LOCK_PATH, module.params["lock_wait_s"]):
             result = apply_caps(run, caps, module.check_mode, module.params["persistence"])
-    except (LockHeldError, OSError) as problem:
-        leave(module, f"no cap was set: {problem}")
+    except LockHeldError as held:
+        leave(module, f"no cap was set: {held}")
+    except OSError as error:
+        leave(module, f"no cap was set: {LOCK_PATH}: {error.strerror or error}. This needs root (ansible_become)")
     answer = result.as_dict()
     if module._diff and result.changed:
         answer["diff"] = result.diff()

@@ -28,6 +28,7 @@ import sys
 from ansible.plugins.callback.default import CallbackModule as Default
 
 from gpu_seats.controller.closing_table import GATHERED, ClosingTable
+from gpu_seats.controller.module_answer import told_text
 from gpu_seats.report.terminal import terminal_of
 
 QUIET = (*GATHERED, "seat_report", "power_measure")
@@ -49,7 +50,7 @@ class CallbackModule(Default):
     def v2_runner_on_failed(self, result, ignore_errors=False):
         if self._take(result, failed=True) and not self._display.verbosity:
             self._print_task_banner_once(result.task)
-            said = str(result.result.get("msg") or "no reason given")
+            said = told_text(result.result)
             if result.result.get("findings"):
                 said = said.splitlines()[0]  # the findings stand below the table
             self._display.display(f"fatal: [{result.host.get_name()}]: FAILED! {said}", color="red", stderr=True)

@@ -108,6 +108,13 @@ def test_a_task_of_power_that_broke_off_is_the_verdict_and_no_calm_tree() -> Non
     assert "gpu_power_limit could not be done: No space left on device" in text
 
 
+def test_what_was_printed_on_the_host_instead_of_an_answer_is_told() -> None:
+    """Protects: a host without sudo says so, and not only that the module's answer has no JSON."""
+    broken = {"failed": True, "msg": "No start of json char found", "module_stderr": "x\n/bin/sh: 1: sudo: not found\n"}
+    text = table(("systemd_units", broken))
+    assert "No start of json char found: /bin/sh: 1: sudo: not found" in " ".join(text.split())
+
+
 def test_a_task_that_failed_by_its_own_findings_is_told_by_them_alone() -> None:
     lost = finding("gpu.container_lost_device", "container:chat", "chat has lost its GPUs").as_dict()
     text = table(("systemd_reload", {"findings": [lost], "failed": True, "msg": "chat has lost its GPUs"}))

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..findings import Finding, finding, finding_from_dict
-from ..observe.records import first_line, on_host
+from ..observe.records import on_host
 from ..report.finding_list import distinct
 from ..report.plan_table import actions_text, plan_text
 from ..report.seat_table import SeatRow, cards_text, seat_table_text
 from ..report.terminal import PLAIN, Terminal
+from .module_answer import told_line
 from .power_closing import OF_POWER, power_closing_text
 
 _OF_SEATS = ("seat_plan", "compose_stacks", "seat_ready", "published_ports", "seat_gone")
@@ -129,15 +130,10 @@ def _findings_of(host: str, run: _HostRun) -> list[Finding]:
 def _broken_off(host: str, run: _HostRun) -> list[Finding]:
     """Tasks of power that could not do their work: whatever the others found is not the whole then."""
     return [
-        finding("host.step_failed", f"host:{host}", f"{task} could not be done: {_said(result)}")
+        finding("host.step_failed", f"host:{host}", f"{task} could not be done: {told_line(result)}")
         for task, result in run.results.items()
         if task in OF_POWER and result.get("failed") and not any(map(_fails, result.get("findings") or ()))
     ]
-
-
-def _said(result: Mapping[str, Any]) -> str:
-    """What a failed task says of it, in one line; all of it stands where it failed."""
-    return first_line(str(result.get("msg") or ""), 300) or "it gives no reason"
 
 
 def _fails(data: dict[str, Any]) -> bool:
