@@ -13,6 +13,16 @@ from gpu_seats.apply.host_lock import HostLock, LockHeldError
 from gpu_seats.observe.command import run
 
 
+def test_nobody_else_can_hold_it_and_no_link_is_followed(tmp_path):
+    with HostLock("a", str(tmp_path / "lock")):
+        assert (tmp_path / "lock").stat().st_mode & 0o777 == 0o600
+    (tmp_path / "precious").write_text("kept")
+    (tmp_path / "link").symlink_to("precious")
+    with pytest.raises(OSError), HostLock("a", str(tmp_path / "link")):
+        pass
+    assert (tmp_path / "precious").read_text() == "kept"
+
+
 def test_second_run_is_told_who_holds_it(tmp_path):
     path = str(tmp_path / "lock")
     with HostLock("deploy of flash-next", path), pytest.raises(LockHeldError) as caught:

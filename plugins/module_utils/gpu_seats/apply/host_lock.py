@@ -50,7 +50,9 @@ class HostLock:
 
     def __enter__(self) -> HostLock:
         Path(self.path).parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        # who can only read a file can lock it too, and what follows a link here could be sent to any file
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+        descriptor = os.open(self.path, flags, 0o600)
         began = time.monotonic()
         while True:
             try:

@@ -21,8 +21,9 @@ from .persistence import SET_LIMIT_S, persistence_findings, set_persistence
 from .refusals import is_held, refusals
 from .result import CapsResult, CardCap
 
-LOCK_PATH = "/run/lock/gpu-seats-power.lock"
-"""Held around `apply_caps` by the module and by the timer's command, so that they do not cross."""
+LOCK_PATH = "/run/gpu-seats-power/lock"
+"""Held around `apply_caps` by the module and by the timer's command, so that they do not cross. Not in /run/lock, where
+everybody may write: who holds it keeps lost caps from being set again."""
 
 
 @dataclass
