@@ -194,6 +194,9 @@ class TestFaultsOfOneCard:
         result = capped(cards)
         assert cards.limits == [275.0] * 4 and result.held
         assert told(result) == {("gpu.handle_error", "gpu:3")}
+        # the query told of every card, so that none was asked alone
+        asked = [call for call in cards.calls if "--query-gpu" in call]
+        assert asked and not [call for call in asked if " -i " in call]
 
     def test_a_card_in_mig_mode_is_capped_as_a_whole(self, cards: Cards) -> None:
         cards.fault("mig-enabled", 0)

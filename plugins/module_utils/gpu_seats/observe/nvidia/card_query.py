@@ -27,8 +27,12 @@ _MOST_DROPPED_FIELDS = 8
 
 
 def is_stopped(parsed: Parsed) -> bool:
-    """Whether the query ended at a card, so that it does not tell of the others."""
-    return any(one.code in CARD_IS_LOST for one in parsed.findings)
+    """Whether the query ended at a card, so that it does not tell of the others.
+
+    A card that was listed with values that could not be read has such a finding too, and ended nothing.
+    """
+    listed = {one for card in parsed.of(GpuCard) for one in (card.uuid, card.bus_id) if one}
+    return any(one.code in CARD_IS_LOST and one.subject.partition(":")[2] not in listed for one in parsed.findings)
 
 
 def query_cards(
