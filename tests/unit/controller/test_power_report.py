@@ -30,6 +30,15 @@ def test_the_site_is_added_up_with_the_limits_that_hold() -> None:
     assert {one.code for one in lost.findings if one.fails} == {"power.cap_lost", "power.over_continuous"}
 
 
+def test_a_limit_that_nobody_could_read_counts_as_stock() -> None:
+    """Protects: a breaker is not said to carry its load because of caps that may not hold."""
+    unread = {**verified(275.0, 260.0), "limits": {"1": 260.0}}
+    assert power_report(power_fleet(), "box1", {"power_verify": unread}).worst_watts == 400 + 300 + 260
+    none = {**verified(275.0, 260.0), "limits": {}}
+    assert power_report(power_fleet(), "box1", {"power_verify": none}).worst_watts == 400 + 300 + 300
+    assert power_report(power_fleet(), "box1", {}).worst_watts == 400 + 275 + 260
+
+
 def test_findings_of_every_task_name_their_host() -> None:
     broken = {"findings": [finding("systemd.unit_failed", "unit:a.service", "no").as_dict()]}
     report = power_report(power_fleet(), "box1", {"systemd_units": broken, "power_verify": verified(275.0, 260.0)})

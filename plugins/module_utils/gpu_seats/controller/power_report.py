@@ -14,6 +14,7 @@ from ..observe.records import on_host
 from ..plan.power import site_power
 from ..report.finding_list import count_text, distinct
 from .closing_table import joined_findings
+from .power_state import counted_limits
 
 _TOLD_ANEW = ("site_power", "gpu_power_limit")
 """The report counts the site anew, with the limits that hold; what was wrong with setting them `power_verify` tells."""
@@ -63,12 +64,15 @@ def power_report(
 ) -> PowerReport:
     """results: task results of the host by the task's name. looks: results of `power_verify` on every host of the run.
 
-    The site is added up with the limits that hold on all of them: where a cap does not hold, that counts.
+    The site is added up with the limits that hold on all of them: where a cap does not hold, that counts, and where
+    nobody knows, the stock limit.
     """
-    limits = {str(one["host"]): one["limits"] for one in looks if one.get("limits")}
     verified = results.get("power_verify", {})
-    if verified.get("limits"):
-        limits[host_name] = verified["limits"]
+    limits = {
+        str(one["host"]): counted_limits(fleet.hosts[str(one["host"])], one["limits"])
+        for one in (*looks, {"host": host_name, **verified})
+        if one.get("limits") is not None
+    }
     site = site_power(fleet, fleet.hosts[host_name].site, limits=limits)
     told_anew = _TOLD_ANEW if "findings" in verified else _TOLD_ANEW[:1]
     seen = {

@@ -70,6 +70,12 @@ def observed_limits(host: Host, cards: SeenCards) -> dict[str, float]:
     return limits
 
 
+def counted_limits(host: Host, told: Mapping[str, float]) -> dict[str, float]:
+    """`told`, and the stock limit of each card whose limit nobody could read: whether its cap holds is not known."""
+    stock = {key: gpu.power_limits.default for key, gpu in host.gpus.items() if gpu.power_limits is not None}
+    return {**stock, **told}
+
+
 def power_findings(fleet: Fleet, host_name: str, cards: SeenCards | None) -> list[Finding]:
     """What a look at one host says about watts: lost caps, and devices of its site that these limits overload.
 
@@ -78,5 +84,6 @@ def power_findings(fleet: Fleet, host_name: str, cards: SeenCards | None) -> lis
     host = fleet.hosts[host_name]
     if not host.gpus or cards is None:
         return []
-    site = site_power(fleet, host.site, limits={host_name: observed_limits(host, cards)})
+    limits = counted_limits(host, observed_limits(host, cards))
+    site = site_power(fleet, host.site, limits={host_name: limits})
     return [*cap_findings(host, cards), *(one for one in site.findings if one.code in LIMIT_CODES)]

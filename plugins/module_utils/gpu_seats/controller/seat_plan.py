@@ -163,10 +163,15 @@ def resting_containers(fleet: Fleet, host: str, observed: Mapping[str, Any]) -> 
 def _findings(
     request: SeatPlanRequest, plan: DeploymentPlan, seen: Iterable[Finding], standing: list[Finding]
 ) -> list[Finding]:
-    """What is told beside the plan. To retire a seat nothing has to fit, so only the host's own state counts then."""
+    """What is told beside the plan. To retire a seat nothing has to fit, so only the host's own state counts then.
+    In a status the words of how it stands count, where a deploy would say the same."""
     if request.intent == "retire":
         return list(seen)
-    return [*plan.refusals, *plan.findings, *seen, *(standing if request.intent == "status" else ())]
+    if request.intent != "status":
+        return [*plan.refusals, *plan.findings, *seen]
+    told = {(one.code, one.subject) for one in standing}
+    planned = [one for one in (*plan.refusals, *plan.findings) if (one.code, one.subject) not in told]
+    return [*planned, *seen, *standing]
 
 
 def seats_of(
