@@ -180,7 +180,7 @@ def test_without_driver_and_bmc_every_card_is_told_and_nothing_is_made_up(lab):
         assert run.failing(f"host:fv-ml1/gpu:{card}") == {"power.card_not_capped"}
         assert run.card(card) == ("275 W", "?", "?", "NOT held (power.card_not_capped)")
     assert run.finding("bmc.unreachable").severity == "warning"
-    run.says("the whole machine can't be measured (the BMC does not answer", "1,500 W is its worst case")
+    run.says("the whole machine can't be measured (the BMC does not answer", "1,600 W is its worst case")
 
 
 def test_cards_that_are_not_as_declared_get_no_wrong_limit(lab, scratch):
