@@ -59,7 +59,7 @@ CARD_FAULTS = {
     ),
     "pl-unsupported": Told(
         "limits that cannot be set", "1", "300 W", {"gpu.power_limit_unsupported", "power.cap_lost"}, "error",
-        "gpu.power_limit_unsupported", "(nvidia-smi still exits with 0)",
+        "gpu.power_limit_unsupported", "whatever exit code nvidia-smi ends with",
     ),
     "pl-unsupported-scope": Told(
         "limits that cannot be set", "2", "300 W", {"gpu.power_limit_unsupported", "power.cap_lost"}, "error",

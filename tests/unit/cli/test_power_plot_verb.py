@@ -61,6 +61,25 @@ def test_as_json(capsys, log, tmp_path):
 
 
 @pytest.mark.parametrize(
+    "odd",
+    [
+        {"kind": "sample", "t": "2026-12-01T10:00:31.000Z", "cards": [{"draw_watts": 3.0}]},
+        {"kind": "sample", "t": "2026-12-01T10:00:31.000Z", "cards": 4},
+        {"kind": "sample", "t": "2026-12-01T10:00:31.000Z", "cards": ["a card"]},
+        {"kind": "sample", "t": "2026-12-01T10:00:31.000Z", "bmc_watts": "many"},
+        {"kind": "run", "host": "fv-ml1"},
+        {"kind": "run", "host": "fv-ml1", "plan": {"cards": []}},
+        {"kind": "sampler", "host": "fv-ml1", "cards": [1]},
+    ],
+)
+def test_whole_lines_of_another_shape_are_named_and_no_traceback(capsys, tmp_path, odd):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(lines() + log_line(odd))
+    code, said = run(capsys, path)
+    assert code == 2 and "a.jsonl: its lines are whole, but not of this version's shape" in said.err
+
+
+@pytest.mark.parametrize(
     ("content", "more", "says"),
     [
         (None, (), "No such file"),

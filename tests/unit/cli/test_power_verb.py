@@ -64,7 +64,7 @@ def test_a_question_is_answered_beside_what_is_declared(gpu_seats: GpuSeats) -> 
         "device before share after share left verdict",
         "fv-20a 1625 W 85 % 1113.5 W 58 % 806.5 W ok",
         "fv-ups-inlet - - 1113.5 W 77 % 326.5 W ok",
-        "fv-ups - - 1113.5 W 124 % -213.5 W over its full rating",
+        "fv-ups - - 1113.5 W 124 % -213.5 W over its absolute limit",
     ]
     assert "First to give: fv-ups, at 124 % of the 900 W" in outcome.out
 
@@ -122,7 +122,7 @@ def test_a_load_on_a_circuit_that_nobody_knows_is_told(project: Path, gpu_seats:
     write(project / "inventories/production/group_vars/site_lab.yml", site)
     outcome = gpu_seats("power")
     assert outcome.code == FINDINGS
-    assert "worst case at least 0 W, 0 % of 1920 W, at most 1920 W left: not known in full" in outcome.out
+    assert "worst case at least 0 W, 0 % of 1920 W, at most 1920 W left: not wholly known" in outcome.out
     assert "box1  ?, unknown" in outcome.out
     assert "not declared: the limit of card 0 of box1" in outcome.out
     lint = gpu_seats("lint")

@@ -61,7 +61,7 @@ def test_a_load_on_no_device_in_use_is_drawn_apart() -> None:
 
 def test_an_overload_says_by_how_much() -> None:
     text = power_tree_text(tree({"unit": circuit("ups", "box")}, host("box", 1000)))
-    assert "worst case 1000 W, 111 % of 900 W, 100 W too much: over its full rating" in text
+    assert "worst case 1000 W, 111 % of 900 W, 100 W too much: over its absolute limit" in text
 
 
 @pytest.mark.parametrize("width", [40, 60, 100])

@@ -102,7 +102,7 @@ KINDS: dict[str, FindingKind] = {
     ),
     "gpu.power_limit_unsupported": FindingKind(
         "error",
-        "This card's power limit can't be set; nvidia-smi prints a warning and still exits with 0.",
+        "This card's power limit can't be set; nvidia-smi prints a warning and often exits with 0.",
         "Do not declare a cap for this card; count its default limit in the circuit's budget.",
     ),
     "gpu.power_limit_refused": FindingKind(

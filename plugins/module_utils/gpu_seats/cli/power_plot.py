@@ -46,7 +46,12 @@ def run(chosen: argparse.Namespace, terminal: Terminal) -> Answer:
     if site not in fleet.sites:
         raise CommandError(f"--site {site}: no such site is declared; there are {', '.join(fleet.sites)}")
     names = {gpu.uuid: card for card, gpu in fleet.hosts[host].gpus.items() if gpu.uuid is not None}
-    plot = plot_of(log, host_limits(site_power(fleet, site), host), host, names)
+    limits = host_limits(site_power(fleet, site), host)
+    try:
+        plot = plot_of(log, limits, host, names)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        what = f"{type(error).__name__}: {error}"
+        raise CommandError(f"{chosen.log}: its lines are whole, but not of this version's shape ({what})") from None
     try:
         written = [str(path) for path in write_plot(plot, chosen.out, chosen.log.stem)]
     except OSError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Optional
 
+from .power_verdicts import VERDICT_WORDS
 from .styled import Cell, Column, lines_text, table_text
 from .terminal import PLAIN, Terminal, wrapped
 
@@ -14,13 +15,8 @@ _STYLE_OF_VERDICT = {
     "over_possible": "yellow",
     "unknown": "yellow",
 }
-_VERDICT_WORDS = {
-    "over_absolute": "over its full rating",
-    "over_continuous": "over what it may carry for hours",
-    "over_possible": "over at the high end only",
-    "unknown": "not known in full",
-    "ok": "ok",
-}
+_WORDS = {**VERDICT_WORDS, "ok": "ok"}
+"""The picture's words; a line of text has no room for more than ok."""
 _DEEPEST = 6
 """Levels that are indented further than the one above."""
 _COMPARED = (
@@ -76,7 +72,7 @@ def comparison_text(before: Mapping[str, Any], after: Mapping[str, Any], termina
 
 def _compared(before: Optional[Mapping[str, Any]], after: Mapping[str, Any]) -> tuple[Cell, ...]:
     style = _STYLE_OF_VERDICT.get(after["verdict"], "")
-    words = _VERDICT_WORDS[after["verdict"]] if after["in_use"] else "not in use"
+    words = _WORDS[after["verdict"]] if after["in_use"] else "not in use"
     return (
         Cell(after["name"]),
         *_use(before),
@@ -167,7 +163,7 @@ def _budget_text(device: Mapping[str, Any]) -> str:
     room = f"{at_most}{_watts(left)} left" if left >= 0 else f"{at_least}{_watts(-left)} too much"
     text = (
         f"worst case {at_least}{_watts(device['nominal_watts'])}, {_share(device['share_of_continuous'])} of "
-        f"{_watts(device['continuous_watts'])}, {room}: {_VERDICT_WORDS[device['verdict']]}"
+        f"{_watts(device['continuous_watts'])}, {room}: {_WORDS[device['verdict']]}"
     )
     if device["high_watts"] > device["low_watts"]:
         low, high = _share(device["low_share_of_continuous"]), _share(device["high_share_of_continuous"])

@@ -160,7 +160,7 @@ def _refusal(line: str) -> Finding | None:
         if match.group("what").lower() == "persistence mode":
             message = "could not set the persistence mode: not supported"
             return finding("gpu.persistence_refused", _subject(match), message, evidence)
-        message = "power cap unsupported: this card's limit can't be changed (nvidia-smi still exits with 0)"
+        message = "power cap unsupported: this card's limit can't be changed, whatever exit code nvidia-smi ends with"
         return finding("gpu.power_limit_unsupported", _subject(match), message, evidence)
     match = _FAILED.search(line)
     if match:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _HOW = {
     "cap": "at their cap (power.caps)",
     "stock limit": "at their stock limit: no cap is declared",
-    "enforced limit": "at the limit that they enforce now, above what is declared",
+    "enforced limit": "at the limit that they enforce now, at stock where nobody could read it: above their cap",
     "asked limit": "at the limit that is asked",
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..power_verdicts import VERDICT_WORDS
 from .bars import measured_place, stripes_of, text
 from .markup import element
 from .records import Device, Load, Part
@@ -12,7 +13,6 @@ from .scale import MARGIN, PLOT_LEFT, WIDTH, Scale
 from .text_width import fitting_lines, text_width
 from .words import (
     NOT_IN_USE,
-    VERDICT_WORDS,
     grouped,
     headline,
     high_end,

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ..power_verdicts import VERDICT_WORDS
 from .records import GROUPS, Device, Load, Part, PowerTree, Reading, summed, weakest_standing
 
 _NBSP = "\N{NO-BREAK SPACE}"
-VERDICT_WORDS = {
-    "ok": "within its limits",
-    "over_possible": "over only at its high end",
-    "over_continuous": "over its continuous limit",
-    "over_absolute": "over its absolute limit",
-    "unknown": "not wholly known",
-}
 GROUP_WORDS = {
     "cards": "cards",
     "machine": "machine",
