@@ -20,6 +20,7 @@ PROMPT = "In one sentence: what is a GPU good for?"
 NEXT = """\
 What to try next (all against the lab; production needs `-i inventories/production`):
   . .venv/bin/activate
+  ansible-playbook playbooks/power.yml                             set the power caps, which a status asks for
   ansible-playbook playbooks/status.yml -e seat=flash-next,smol    their state and verdict, seen from outside
   ansible-playbook deploy-seat.yml -e seat=flash-next --check --diff   the plan, nothing touched
   ansible-playbook playbooks/retire-seat.yml -e seat=selene       take a seat away that is declared retired

@@ -8,7 +8,7 @@ _SIM = Path(__file__).resolve().parent
 _LIBRARY = "/usr/lib/gpu-sim"
 """Bind-mounted into containers by the runtime hook, so it holds all that nvidia-smi needs there."""
 
-COMMANDS = ("nvidia-smi", "gpu-sim", "lose-port", "nvidia-container-runtime-hook", "nvidia-persistenced")
+COMMANDS = ("nvidia-smi", "gpu-sim", "lose-port", "nvidia-container-runtime-hook", "nvidia-persistenced", "gpu-burn")
 
 
 def files() -> dict[str, tuple[bytes, int]]:

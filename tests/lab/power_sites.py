@@ -76,7 +76,7 @@ def _write_host(root: Path, name: str) -> None:
         "summary": "Inference host with two cards",
         "gpus": {"0": card, "1": card},
         "power": {
-            "under_load": {"watts": "330W", "standing": "measured", "on": "2026-09-19", "how": "a clamp meter"},
+            "under_load": {"watts": "330W", "standing": "measured", "date": "2026-09-19", "how": "a clamp meter"},
             "supply_loss": {"reads": "unknown", "reason": "nobody knows"},
             "caps": {"limit": "275W", "reason": "the circuit"},
         },

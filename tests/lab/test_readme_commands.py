@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -67,7 +68,7 @@ def test_a_command_of_the_readme_runs(command: str, tmp_path: Path) -> None:
             (tmp_path / name).write_text(_output_of_the_host(made_by))
             command = command.replace(name, str(tmp_path / name))
     command = command.replace("--out plots", f"--out {tmp_path}")
-    tool, *words = command.split()
+    tool, *words = shlex.split(command)
     ended = subprocess.run(
         [str(BIN / tool), *words], cwd=PROJECT, capture_output=True, text=True, timeout=180, check=False
     )
